@@ -1,0 +1,151 @@
+package harness
+
+import (
+	"time"
+
+	"autotune/harness/protocol"
+	"autotune/tuner"
+)
+
+// JournalVersion is the version of the journal's records, in the field "v" of every line.
+const JournalVersion = 1
+
+// The kinds of record, in the field "record".
+const (
+	KindHeader         = "header"
+	KindTrial          = "trial"
+	KindRecommendation = "recommendation"
+)
+
+// Settings are the choices that a run was started with, after defaults. They
+// have the names of the flags and of the YAML file, and with the same binary
+// they start the same run again.
+type Settings struct {
+	Command      string            `json:"command"` // tune or bench
+	Model        string            `json:"model"`
+	Set          map[string]string `json:"set,omitempty"` // the model's options
+	Engine       string            `json:"engine"`        // as asked: auto, gorgonia, simulated
+	Device       string            `json:"device"`
+	Precision    []string          `json:"precision"`
+	Batch        string            `json:"batch"`                  // as written: 1..4096 or 8,16,32; empty: the default
+	Accumulation []int             `json:"accumulation,omitempty"` // empty: whatever the global batch asks for
+	GlobalBatch  string            `json:"global_batch"`           // a number, "any", or empty: the recipe's
+	Optimizer    string            `json:"optimizer"`
+	MemoryLimit  string            `json:"memory_limit"` // as written; empty: the default
+	Headroom     string            `json:"headroom"`     // as written; empty: none
+	Objective    string            `json:"objective"`
+	MaxTrials    int               `json:"max_trials"`            // 0: no bound
+	MaxTime      float64           `json:"max_time_seconds"`      // 0: no bound
+	TrialTimeout float64           `json:"trial_timeout_seconds"` // of one trial, start-up not counted
+	Soak         float64           `json:"soak_seconds"`          // 0: none
+	Repeat       int               `json:"repeat,omitempty"`      // bench: fresh workers per configuration
+	Seed         uint64            `json:"seed"`
+}
+
+// Header is the first record of a journal: what was asked and where it ran.
+type Header struct {
+	V        int       `json:"v"`
+	Record   string    `json:"record"`
+	Created  time.Time `json:"created"`
+	Version  string    `json:"version"` // of autotune
+	Settings Settings  `json:"settings"`
+
+	// What the settings came to on this machine.
+	Model        string      `json:"model"` // an alias resolved, such as resnet20
+	Facts        ModelFacts  `json:"facts"`
+	Engine       string      `json:"engine"`
+	EngineReason string      `json:"engine_reason"` // why this engine, a clause
+	Device       string      `json:"device"`        // such as "cpu"
+	DeviceName   string      `json:"device_name"`   // such as the CPU's model
+	LimitOn      string      `json:"limit_on"`      // the counter that the limit holds
+	LimitBytes   *int64      `json:"memory_limit_bytes"`
+	LimitSource  string      `json:"memory_limit_source"` // where the limit came from, a clause
+	Headroom     int64       `json:"headroom_bytes"`
+	GlobalBatch  int         `json:"global_batch"` // 0: any
+	Environment  Environment `json:"environment"`
+}
+
+// ModelFacts is what is known of a model before it runs.
+type ModelFacts struct {
+	Parameters      int64  `json:"parameters"`
+	FLOPsPerSample  int64  `json:"flops_per_sample"` // forward pass, a multiply-add counted as two
+	InputShape      []int  `json:"input_shape"`      // of one sample
+	SampleUnit      string `json:"sample_unit"`      // image, sequence, ...
+	RecipeBatch     int    `json:"recipe_global_batch"`
+	RecipeOptimizer string `json:"recipe_optimizer"`
+}
+
+// TrialRecord is one trial as it was seen. What it means is derived by Judge
+// when it is read, so that a better rule reads old journals too.
+type TrialRecord struct {
+	V      int    `json:"v"`
+	Record string `json:"record"`
+	Number int    `json:"trial"` // from 1, in the order run
+	Repeat int    `json:"repeat,omitempty"`
+	tuner.Request
+	Started time.Time `json:"started"`
+	Worker  int       `json:"worker"` // which worker process of the run, from 1
+	// WarmupSeconds and StepSeconds are raw, one figure per optimizer step.
+	WarmupSeconds []float64  `json:"warmup_step_seconds"`
+	StepSeconds   []float64  `json:"step_seconds"`
+	Losses        []*float64 `json:"losses"`    // warm-up steps included; null: not finite
+	Samples       []int      `json:"samples"`   // that each step saw, warm-up steps included
+	StepsRun      int        `json:"steps_run"` // as the worker says; 0 where it did not end
+	// WallSeconds is from the request to the record, the start of a worker included.
+	WallSeconds float64 `json:"wall_seconds"`
+	// HarnessCPUSeconds is the processor time that the harness itself used meanwhile.
+	HarnessCPUSeconds float64         `json:"harness_cpu_seconds"`
+	Memory            protocol.Memory `json:"memory"`
+	// SeenPeakBytes is the highest resident set seen from outside, in bytes; 0: not seen.
+	SeenPeakBytes int64    `json:"seen_peak_bytes"`
+	Failure       *Failure `json:"failure"` // null: the worker ended the trial with done
+}
+
+// Failure is what was seen of a failure: never what it means.
+type Failure struct {
+	Type  string `json:"type"`  // exception's type, or one of the harness's own: see the Failure constants
+	Phase string `json:"phase"` // start, build, warmup, forward, backward, optimizer, step
+	Text  string `json:"text"`  // original text, or what the harness saw
+	// ExitCode and Signal are of a worker that ended; null and empty where it did not.
+	ExitCode *int   `json:"exit_code"`
+	Signal   string `json:"signal,omitempty"`
+}
+
+// The harness's own types of failure.
+const (
+	FailureOverLimit   = "harness.over_limit"  // killed a quarter past the memory limit
+	FailureDeadline    = "harness.deadline"    // killed at a deadline
+	FailureInterrupted = "harness.interrupted" // stopped by the user
+	FailureProtocol    = "harness.protocol"    // the worker broke the protocol
+	FailureExit        = "harness.exit"        // the worker ended by itself
+	FailureUnsupported = "harness.unsupported" // not run: the worker said at start that it cannot
+)
+
+// Recommendation is the journal's last record and the content of recommended.json.
+type Recommendation struct {
+	V            int    `json:"v"`
+	Record       string `json:"record"`
+	Model        string `json:"model"`
+	Engine       string `json:"engine"`
+	Device       string `json:"device"`
+	Precision    string `json:"precision"`
+	MicroBatch   int    `json:"micro_batch"`
+	Accumulation int    `json:"accumulation_steps"`
+	GlobalBatch  int    `json:"global_batch"`
+	Knobs        string `json:"knobs,omitempty"`
+	Optimizer    string `json:"optimizer"`
+	Objective    string `json:"objective"`
+
+	Throughput  tuner.Interval `json:"throughput_samples_per_second"`
+	PeakBytes   int64          `json:"peak_memory_bytes"`
+	LimitOn     string         `json:"limit_on"`
+	LimitBytes  *int64         `json:"memory_limit_bytes"`
+	Headroom    *int64         `json:"headroom_bytes"`
+	Trial       int            `json:"trial"`  // that the figures come from
+	Trials      int            `json:"trials"` // run in all
+	WallSeconds float64        `json:"wall_seconds"`
+	Soaked      bool           `json:"soaked"`
+	Reason      string         `json:"reason"`
+	Notes       []string       `json:"notes"`
+	Largest     []tuner.Border `json:"largest"`
+}

@@ -1,0 +1,27 @@
+package tuner
+
+// Objective says which of the configurations that fit is the best.
+type Objective string
+
+// The objectives.
+const (
+	Throughput Objective = "throughput" // the most samples per second
+	Batch      Objective = "batch"      // the largest micro-batch that fits
+	Memory     Objective = "memory"     // the least memory within 10% of the best throughput
+)
+
+// Goal says what is wanted and what bounds the search.
+type Goal struct {
+	Objective Objective
+	// LimitBytes is the memory limit; 0: none, only a real failure ends the search.
+	LimitBytes int64
+	// HeadroomBytes is what the recommendation must leave of the limit; the border ignores it. 0: none.
+	HeadroomBytes int64
+	// MaxTrials is the most trials before the soak; 0: no bound.
+	MaxTrials int
+	// MaxSeconds is the most time that trials before the soak may take together, in seconds; 0: no bound.
+	MaxSeconds float64
+	// SoakSteps and SoakSeconds say how long the soak runs: until both are reached. SoakSteps 0: no soak.
+	SoakSteps   int
+	SoakSeconds float64
+}

@@ -1,0 +1,56 @@
+package tuner
+
+// Status says how a trial ended.
+type Status string
+
+// The statuses of a trial.
+const (
+	OK          Status = "ok"          // every step that was asked for ran, within the limit
+	OOM         Status = "oom"         // out of memory, or the measured peak passed the limit
+	Timeout     Status = "timeout"     // a deadline passed
+	Crashed     Status = "crashed"     // the worker failed for another reason than memory
+	Diverged    Status = "diverged"    // the loss is not finite; it did fit
+	Unsupported Status = "unsupported" // the engine or device cannot do this at all
+	Invalid     Status = "invalid"     // fewer steps than asked, another batch size, or a broken protocol
+	Interrupted Status = "interrupted" // stopped by the user; it is run again on resume
+)
+
+// Purpose says what a trial is run for.
+type Purpose string
+
+// The purposes of a trial.
+const (
+	Fit   Purpose = "fit"   // to see whether the size fits: at least two optimizer steps and three passes
+	Time  Purpose = "time"  // to measure throughput
+	Soak  Purpose = "soak"  // the winner again, longer, in a fresh process
+	Bench Purpose = "bench" // one repeat of a given configuration, in a fresh process
+)
+
+// Request asks for one trial.
+type Request struct {
+	Config
+	Purpose Purpose `json:"purpose"`
+	// WarmupSteps is the number of optimizer steps before the clock counts, 1 or more.
+	WarmupSteps int `json:"warmup_steps"`
+	// Steps is the least number of timed optimizer steps, 1 or more.
+	Steps int `json:"steps"`
+	// Seconds is the least time of the timed steps together, in seconds; 0: Steps decides alone.
+	Seconds float64 `json:"seconds"`
+	// Fresh asks for a worker process that has run nothing before.
+	Fresh bool `json:"fresh"`
+}
+
+// Trial is what the tuner is told of one finished trial, and all it is told.
+type Trial struct {
+	// Number is the trial's number in the journal, from 1.
+	Number int
+	Config
+	Purpose Purpose
+	Status  Status
+	// PeakBytes is the peak of the counter that the limit holds, in bytes; 0: not known.
+	PeakBytes int64
+	// StepSeconds are the times of the timed optimizer steps, in seconds, in order.
+	StepSeconds []float64
+	// WallSeconds is the time that the trial took in all, in seconds.
+	WallSeconds float64
+}
