@@ -5,6 +5,7 @@ import (
 
 	"autotune/harness/protocol"
 	"autotune/tuner"
+	"autotune/tuner/stats"
 )
 
 // JournalVersion is the version of the journal's records, in the field "v" of every line.
@@ -136,7 +137,7 @@ type Recommendation struct {
 	Optimizer    string `json:"optimizer"`
 	Objective    string `json:"objective"`
 
-	Throughput  tuner.Interval `json:"throughput_samples_per_second"`
+	Throughput  stats.Interval `json:"throughput_samples_per_second"`
 	PeakBytes   int64          `json:"peak_memory_bytes"`
 	LimitOn     string         `json:"limit_on"`
 	LimitBytes  *int64         `json:"memory_limit_bytes"`

@@ -1,10 +1,12 @@
 package tuner
 
+import "autotune/tuner/stats"
+
 // Recommendation is the answer of a search.
 type Recommendation struct {
 	Config
 	// Throughput is that of the trial named by Trial, in samples/s of whole optimizer steps.
-	Throughput Interval
+	Throughput stats.Interval
 	// PeakBytes is the peak of that trial, in bytes.
 	PeakBytes int64
 	// HeadroomBytes is the limit minus the peak, in bytes; nil where there is no limit.
@@ -19,14 +21,6 @@ type Recommendation struct {
 	Largest []Border
 	// Notes are sentences the user should read: what was skipped, what was not proven.
 	Notes []string
-}
-
-// Interval is a median with a 95% confidence interval. Low and High equal
-// Median where there are too few values for an interval.
-type Interval struct {
-	Median float64 `json:"median"`
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
 }
 
 // Border is the largest size that ran at one precision, knob set and number of
