@@ -8,4 +8,3 @@ type Interval struct {
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 }
-
