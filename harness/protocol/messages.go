@@ -101,3 +101,8 @@ type Failed struct {
 	Text   string  `json:"text"`  // the original text
 	Memory *Memory `json:"memory,omitempty"`
 }
+
+// Exit asks the worker to end with exit code 0.
+type Exit struct {
+	Head
+}

@@ -1,12 +1,22 @@
 package protocol
 
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime/debug"
+)
+
 // Engine is what trains, on the worker's side of the pipes.
 type Engine interface {
 	// Ready says what the worker is and can do.
 	Ready() Ready
 	// Run runs one trial and calls report after every optimizer step, warm-up
 	// steps included. An error of report ends the trial and is returned as it is.
-	// A failure is returned as an *Error where the phase is known.
+	// A failure is returned as an *Error where the phase is known; the Done beside
+	// it may then carry the memory that was measured.
 	Run(t Trial, report func(Step) error) (Done, error)
 }
 
@@ -22,3 +32,143 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap gives the original error.
 func (e *Error) Unwrap() error { return e.Err }
+
+// TypePanic is the type of a failure that was a panic of the engine.
+const TypePanic = "panic"
+
+// ErrGone says that the harness closed its end, or asked for the end, while a trial ran.
+var ErrGone = errors.New("the harness has gone in the middle of a trial")
+
+// Finite is a pointer to x, or nil where x is NaN or infinite: the form of a Step's loss.
+func Finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// Serve is a worker's main loop: it says ready, runs the trials that it reads
+// from r on e, one at a time, and answers on w. It returns nil when it is told
+// to exit or when r ends between two trials. A failure of a trial, a panic of
+// the engine included, is an answer and does not end it.
+//
+// When r ends while a trial runs, the harness has died: Serve returns ErrGone at
+// once, without waiting for the step that is being computed, so that the caller
+// can end the process.
+func Serve(r io.Reader, w io.Writer, e Engine) error {
+	conn := NewConn(r, w)
+	ready := e.Ready()
+	if err := conn.Send(&ready); err != nil {
+		return err
+	}
+	returned := make(chan struct{})
+	defer close(returned)
+	inbox := receiveAll(conn, returned)
+	for in := range inbox {
+		switch m := in.message.(type) {
+		case *Trial:
+			if err := serveTrial(conn, e, *m, inbox); err != nil {
+				return err
+			}
+		case *Exit:
+			return nil
+		case nil:
+			if errors.Is(in.err, io.EOF) {
+				return nil
+			}
+			return in.err
+		default:
+			return &Violation{fmt.Sprintf("a worker was sent %q; it takes trial and exit", m.op())}
+		}
+	}
+	return nil
+}
+
+// incoming is what one Receive gave.
+type incoming struct {
+	message Message
+	err     error
+}
+
+// receiveAll passes on what arrives, up to and with the first error, until
+// returned is closed.
+func receiveAll(conn *Conn, returned <-chan struct{}) <-chan incoming {
+	inbox := make(chan incoming)
+	go func() {
+		defer close(inbox)
+		for {
+			m, err := conn.Receive()
+			select {
+			case inbox <- incoming{m, err}:
+			case <-returned:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return inbox
+}
+
+// serveTrial runs one trial while it listens: whatever arrives meanwhile ends the worker.
+func serveTrial(conn *Conn, e Engine, t Trial, inbox <-chan incoming) error {
+	ended := make(chan error, 1)
+	go func() { ended <- runTrial(conn, e, t) }()
+	select {
+	case err := <-ended:
+		return err
+	case in := <-inbox:
+		if m, ok := in.message.(*Trial); ok {
+			return &Violation{fmt.Sprintf("trial %d was asked for while trial %d runs", m.Number, t.Number)}
+		}
+		return ErrGone
+	}
+}
+
+// runTrial runs one trial and sends how it ended.
+func runTrial(conn *Conn, e Engine, t Trial) error {
+	var broken error // of the pipe
+	done, err := guarded(e, t, func(s Step) error {
+		if s.Loss != nil {
+			s.Loss = Finite(*s.Loss)
+		}
+		broken = conn.Send(&s)
+		return broken
+	})
+	switch {
+	case broken != nil:
+		return broken
+	case err != nil:
+		return conn.Send(failed(err, done.Memory))
+	default:
+		return conn.Send(&done)
+	}
+}
+
+// guarded is e.Run with a panic as an error. The panic's stack goes to stderr, into the trial's log.
+func guarded(e Engine, t Trial, report func(Step) error) (done Done, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(os.Stderr, "panic: %v\n\n%s", p, debug.Stack())
+			err = &Error{Type: TypePanic, Phase: "step", Err: fmt.Errorf("%v", p)}
+		}
+	}()
+	return e.Run(t, report)
+}
+
+// failed is what the harness is told of an error.
+func failed(err error, m Memory) *Failed {
+	f := &Failed{Type: fmt.Sprintf("%T", err), Phase: "step", Text: err.Error()}
+	var e *Error
+	if errors.As(err, &e) {
+		f.Type, f.Phase = e.Type, e.Phase
+	}
+	if len(f.Text) > MaxLine/8 { // a line must hold it, escapes included
+		f.Text = f.Text[:MaxLine/8]
+	}
+	if len(m.Peak) > 0 || len(m.Baseline) > 0 {
+		f.Memory = &m
+	}
+	return f
+}
