@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"errors"
 	"fmt"
 
 	"autotune/harness/protocol"
@@ -64,20 +63,4 @@ func checkConfig(c tuner.Config) error {
 		}
 	}
 	return fmt.Errorf("simulated device: precision %q: it has %v", c.Precision, Precisions)
-}
-
-// outOfMemory is the failure that a program on a CUDA card reports (PyTorch 2's wording).
-func (d *Device) outOfMemory(peak int64) *protocol.Error {
-	const gib = 1 << 30
-	text := fmt.Sprintf("CUDA out of memory. Tried to allocate %.2f GiB. GPU 0 has a total capacity of %.2f GiB of which %.2f GiB is free.",
-		float64(peak-d.limit)/gib, float64(d.limit)/gib, 0.0)
-	return &protocol.Error{Type: "torch.OutOfMemoryError", Phase: "forward", Err: errors.New(text)}
-}
-
-// otherFailure is a failure that has nothing to do with memory.
-func otherFailure() *protocol.Error {
-	return &protocol.Error{
-		Type: "RuntimeError", Phase: "backward",
-		Err: errors.New("CUDA error: an illegal memory access was encountered"),
-	}
 }
