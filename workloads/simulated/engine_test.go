@@ -91,14 +91,14 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		name, value string
 		want        []string
 	}{
-		{"devise", "3", []string{`"devise"`, `did you mean "device"`, "fuzzy"}},
+		{"devise", "3", []string{`"devise"`, `did you mean device?`, "fuzzy"}},
 		{"device", "three", []string{`"device"`, `"three"`, "seed"}},
 		{"fuzzy", "0.9", []string{`"fuzzy"`, "0 to 0.5"}},
 		{"holes", "NaN", []string{`"holes"`, "0 to 1"}},
 		{"failures", "-1", []string{`"failures"`, "0 to 1"}},
 		{"pace", "-1", []string{`"pace"`}},
 		{"pace", "1e300", []string{`"pace"`}},
-		{"misbehave", "hung", []string{`"hung"`, `did you mean "hang"`}},
+		{"misbehave", "hung", []string{`"hung"`, `did you mean hang?`}},
 		{"misbehave-at", "-4", []string{`"misbehave-at"`}},
 	} {
 		options := map[string]string{c.name: c.value}

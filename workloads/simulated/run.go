@@ -6,9 +6,8 @@ import "autotune/tuner"
 // tuner may know of it. The peak of a trial that ran out of memory is not known.
 //
 // WallSeconds is the time of the steps, warm-up steps included, or of the part
-// of a step up to the failure. The start of a worker is added where the request
-// asks for a fresh one, for the first trial, and for a trial that failed: its
-// worker has to be replaced.
+// of a step up to the failure. The start of a worker is added for the first trial
+// and where the request asks for a fresh worker.
 //
 // A precision that is not one of Precisions gives the status Unsupported, a size
 // or accumulation below 1 the status Invalid.
@@ -30,7 +29,7 @@ func (d *Device) Run(number int, r tuner.Request) tuner.Trial {
 		if a.peak > d.limit {
 			t.Status = tuner.OOM
 		}
-		t.WallSeconds += d.start + a.until*a.step()
+		t.WallSeconds += a.until*a.step()
 		return t
 	}
 	t.PeakBytes = a.peak

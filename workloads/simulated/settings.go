@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"autotune/workloads/nearest"
 )
 
 // Setting is an option of the model "simulated", as the worker protocol carries it.
@@ -88,8 +88,8 @@ func (s settings) check() error {
 	case !(s.pace >= 0 && s.pace <= maxPace):
 		return fmt.Errorf("model \"simulated\": option \"pace\" is %v: want 0 to %v", s.pace, maxPace)
 	case s.misbehave != "" && !slices.Contains(misbehaviours(), s.misbehave):
-		return fmt.Errorf("model \"simulated\": option \"misbehave\" is %q; did you mean %q? There are: %s",
-			s.misbehave, nearest(s.misbehave, misbehaviours()), strings.Join(misbehaviours(), ", "))
+		return fmt.Errorf("model \"simulated\": option \"misbehave\" is %q%s; there are: %s",
+			s.misbehave, nearest.Question(s.misbehave, misbehaviours(), ""), strings.Join(misbehaviours(), ", "))
 	case s.misbehaveAt < 0:
 		return fmt.Errorf("model \"simulated\": option \"misbehave-at\" is %d: want a micro-batch, or 0 for every trial", s.misbehaveAt)
 	}
@@ -107,13 +107,6 @@ func findSetting(name string) (Setting, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Setting{}, fmt.Errorf("model \"simulated\" has no option %q; did you mean %q? It has: %s",
-		name, nearest(name, names), strings.Join(names, ", "))
-}
-
-// nearest is the candidate with the fewest edits from what was written.
-func nearest(written string, candidates []string) string {
-	return slices.MinFunc(candidates, func(a, b string) int {
-		return levenshtein.ComputeDistance(written, a) - levenshtein.ComputeDistance(written, b)
-	})
+	return Setting{}, fmt.Errorf("model \"simulated\" has no option %q%s; it has: %s",
+		name, nearest.Question(name, names, ""), strings.Join(names, ", "))
 }
