@@ -29,7 +29,7 @@ func (d *Device) Run(number int, r tuner.Request) tuner.Trial {
 		if a.peak > d.limit {
 			t.Status = tuner.OOM
 		}
-		t.WallSeconds += a.until*a.step()
+		t.WallSeconds += a.until * a.step()
 		return t
 	}
 	t.PeakBytes = a.peak
