@@ -1,5 +1,10 @@
 package tuner
 
+import (
+	"errors"
+	"fmt"
+)
+
 // Objective says which of the configurations that fit is the best.
 type Objective string
 
@@ -24,4 +29,19 @@ type Goal struct {
 	// SoakSteps and SoakSeconds say how long the soak runs: until both are reached. SoakSteps 0: no soak.
 	SoakSteps   int
 	SoakSeconds float64
+}
+
+// check says what is wrong with the goal, or nil.
+func (g Goal) check() error {
+	switch {
+	case g.Objective != Throughput && g.Objective != Batch && g.Objective != Memory:
+		return fmt.Errorf("unknown objective %q: use throughput, batch or memory", g.Objective)
+	case g.LimitBytes < 0 || g.HeadroomBytes < 0 || g.MaxTrials < 0 || g.SoakSteps < 0:
+		return errors.New("a bound is below 0")
+	case !(g.MaxSeconds >= 0) || !(g.SoakSeconds >= 0):
+		return errors.New("a time is below 0")
+	case g.LimitBytes > 0 && g.HeadroomBytes >= g.LimitBytes:
+		return fmt.Errorf("the headroom of %d bytes leaves nothing of the limit of %d", g.HeadroomBytes, g.LimitBytes)
+	}
+	return nil
 }

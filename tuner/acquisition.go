@@ -1,0 +1,96 @@
+package tuner
+
+import "math"
+
+// worthwhile is the expected improvement of throughput, as a part of it, below
+// which no further configuration is measured.
+const worthwhile = 0.003
+
+// From these on a configuration that accumulates is first looked at with two
+// accumulation steps: predicted seconds of its step, and standard deviation of the
+// prediction.
+const (
+	slowStep     = 1.0
+	unsureSpread = 0.05
+)
+
+// nextPromising asks for the configuration that promises the most improvement
+// over the best one known.
+func (t *Tuner) nextPromising() (Request, bool) {
+	h := t.digest()
+	model := h.speeds()
+	best, ok := t.fastest()
+	if !ok {
+		return t.firstLook()
+	}
+	bestLog := h.logRate(best, model)
+	var promising Config
+	most := worthwhile
+	for _, c := range t.candidates() {
+		if c == best || h.timed(c) {
+			continue
+		}
+		log, deviation := model.predict(c)
+		if gain := improvement(log, deviation, bestLog); gain > most {
+			promising, most = c, gain
+		}
+	}
+	if most == worthwhile {
+		return Request{}, false
+	}
+	return h.look(promising, model), true
+}
+
+// firstLook asks for a size in the middle of the first set of which nothing ran yet.
+func (t *Tuner) firstLook() (Request, bool) {
+	candidates := t.candidates()
+	if len(candidates) == 0 {
+		return Request{}, false
+	}
+	first := candidates[0].Set()
+	last := 0
+	for last < len(candidates) && candidates[last].Set() == first {
+		last++
+	}
+	c := candidates[last/2]
+	c.Accumulation = class(c.Accumulation)
+	return fitRequest(c), true
+}
+
+// look asks for a trial of a configuration: a short one where it is not known to
+// fit, or where a long one would be dear and may not be needed.
+func (h *history) look(c Config, model *speedModel) Request {
+	log, deviation := model.predict(c)
+	seconds := float64(c.Samples()) / math.Exp(log)
+	short := c
+	short.Accumulation = class(c.Accumulation)
+	dear := c.Accumulation > 2 && seconds > slowStep && deviation > unsureSpread
+	if !h.knownToFit(c) || dear && len(h.ran(short)) == 0 {
+		return fitRequest(short)
+	}
+	return timeRequest(c, seconds)
+}
+
+// knownToFit says whether the size, or a larger one, left the headroom with as many steps.
+func (h *history) knownToFit(c Config) bool {
+	s, ok := h.leaves(c.Set(), class(c.Accumulation)).largest()
+	return ok && c.MicroBatch <= s.batch
+}
+
+// speeds fits the speed model to what ran.
+func (h *history) speeds() *speedModel {
+	if h.speed == nil {
+		h.speed = fitSpeed(h.trials)
+	}
+	return h.speed
+}
+
+// logRate is the logarithm of a configuration's samples/s: measured where it was
+// timed, else predicted.
+func (h *history) logRate(c Config, model *speedModel) float64 {
+	if h.timed(c) {
+		return math.Log(throughputOf(c, secondsOf(h.ran(c))).Median)
+	}
+	log, _ := model.predict(c)
+	return log
+}

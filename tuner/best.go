@@ -1,0 +1,166 @@
+package tuner
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"autotune/tuner/stats"
+)
+
+// Two configurations are equally fast where the interval of the ratio of their
+// throughputs contains 1 and the ratio itself is within equalRatio of 1.
+const equalRatio = 0.02
+
+// leanRatio is the part of the best throughput that the objective memory asks for.
+const leanRatio = 0.9
+
+// best gives the configuration to recommend as far as is known; false: none is proven.
+func (t *Tuner) best() (Config, bool) {
+	switch t.goal.Objective {
+	case Batch:
+		return t.largest()
+	case Memory:
+		return t.leanest()
+	}
+	fastest, ok := t.fastest()
+	if !ok {
+		return Config{}, false
+	}
+	return t.leanestEqual(fastest), true
+}
+
+// proven gives the candidates that are known to fit and to leave the headroom, and
+// that ran, or that the search or the soak can still run.
+func (t *Tuner) proven() []Config {
+	h := t.digest()
+	willRun := t.goal.SoakSteps > 0 || !t.spent()
+	known := slices.DeleteFunc(t.candidates(), func(c Config) bool { return !h.knownToFit(c) })
+	exact := slices.DeleteFunc(slices.Clone(known), func(c Config) bool { return len(h.ran(c)) == 0 })
+	switch {
+	case willRun:
+		return known
+	case len(exact) > 0:
+		return exact
+	}
+	return slices.DeleteFunc(known, func(c Config) bool { return len(h.ran(atClass(c))) == 0 })
+}
+
+// atClass is the configuration with the least accumulation steps of its class.
+func atClass(c Config) Config {
+	c.Accumulation = class(c.Accumulation)
+	return c
+}
+
+// fastest gives the proven configuration with the highest throughput, measured or predicted.
+func (t *Tuner) fastest() (Config, bool) {
+	model := t.digest().speeds()
+	var best Config
+	most := math.Inf(-1)
+	for _, c := range t.proven() {
+		if log := t.digest().logRate(c, model); log > most {
+			best, most = c, log
+		}
+	}
+	return best, !math.IsInf(most, -1)
+}
+
+// leanestEqual gives the one of the least peak among the measured configurations
+// that are as fast as the given one, itself among them.
+func (t *Tuner) leanestEqual(fastest Config) Config {
+	h := t.digest()
+	best := fastest
+	if len(h.ran(fastest)) == 0 {
+		return best
+	}
+	for _, c := range t.proven() {
+		if h.timed(c) && h.equallyFast(c, fastest) && h.peakOf(c) < h.peakOf(best) {
+			best = c
+		}
+	}
+	return best
+}
+
+// equallyFast says whether the step times of two configurations do not tell them apart.
+func (h *history) equallyFast(a, b Config) bool {
+	ratio, err := stats.CompareRatio(ratesOf(b, h.ran(b)), ratesOf(a, h.ran(a)))
+	if err != nil { // one has no step times
+		return false
+	}
+	return ratio.Contains(1) && math.Abs(ratio.Ratio-1) <= equalRatio
+}
+
+// ratesOf gives the samples per second of each timed step.
+func ratesOf(c Config, trials []Trial) []float64 {
+	rates := secondsOf(trials)
+	for i, s := range rates {
+		rates[i] = float64(c.Samples()) / s
+	}
+	return rates
+}
+
+// leanest gives the configuration of the least peak among those with leanRatio of
+// the best throughput; of equal peaks the fastest.
+func (t *Tuner) leanest() (Config, bool) {
+	best, ok := t.fastest()
+	if !ok {
+		return Config{}, false
+	}
+	for _, c := range t.lean(best) {
+		if t.digest().timed(c) || c == best {
+			return c, true
+		}
+	}
+	return best, true
+}
+
+// lean gives the proven configurations with leanRatio of the best throughput, as far
+// as is known, the least peak first and of equal ones the fastest.
+func (t *Tuner) lean(best Config) []Config {
+	h := t.digest()
+	model := h.speeds()
+	least := h.logRate(best, model) + math.Log(leanRatio)
+	fast := slices.DeleteFunc(t.proven(), func(c Config) bool { return h.logRate(c, model) < least })
+	slices.SortStableFunc(fast, func(a, b Config) int {
+		if p, q := h.peakOf(a), h.peakOf(b); p != q {
+			return cmp.Compare(p, q)
+		}
+		return cmp.Compare(h.logRate(b, model), h.logRate(a, model))
+	})
+	return fast
+}
+
+// largest gives the proven configuration of the largest micro-batch; of equal ones
+// that with the fewest accumulation steps, and then the fastest.
+func (t *Tuner) largest() (Config, bool) {
+	proven := t.proven()
+	if len(proven) == 0 {
+		return Config{}, false
+	}
+	h := t.digest()
+	model := h.speeds()
+	return slices.MinFunc(proven, func(a, b Config) int {
+		switch {
+		case a.MicroBatch != b.MicroBatch:
+			return b.MicroBatch - a.MicroBatch
+		case a.Accumulation != b.Accumulation:
+			return a.Accumulation - b.Accumulation
+		}
+		return cmp.Compare(h.logRate(b, model), h.logRate(a, model))
+	}), true
+}
+
+// peakOf is the peak of a configuration in bytes: measured where its size ran, else
+// by the memory model. 0: nothing is known.
+func (h *history) peakOf(c Config) float64 {
+	l := h.leaves(c.Set(), class(c.Accumulation))
+	if s, ok := l.lookup(c.MicroBatch); ok && s.peak > 0 {
+		return float64(s.peak)
+	}
+	fit, ok := h.memory(l)
+	if !ok {
+		return 0
+	}
+	_, most := fit.peak(c.MicroBatch)
+	return most
+}

@@ -1,0 +1,213 @@
+package tuner
+
+import (
+	"math"
+	"math/bits"
+	"sort"
+)
+
+// borderSearch looks for the largest size that fits, among the sizes allowed,
+// with as few trials as it can.
+type borderSearch struct {
+	sizes  []int // allowed, rising
+	ledger *ledger
+	limit  int64 // bytes; 0: not known
+}
+
+// bracket gives the indices between which the border lies: low fits (-1: none
+// is known to), high does not (len(sizes): none is known not to).
+//
+// A size that failed for another reason than memory is a hole: it is neither.
+// Two neighbours of that kind are a wall, and bound the search as a size that
+// does not fit would.
+func (b borderSearch) bracket() (low, high int) {
+	low, high = -1, len(b.sizes)
+	if s, ok := b.ledger.largest(); ok {
+		low = b.index(s.batch)
+	}
+	if b.ledger.failing > 0 {
+		high = b.index(b.ledger.failing)
+	}
+	for i := low + 1; i+1 < high; i++ {
+		next, ok := b.nextTried(i)
+		if !ok {
+			break
+		}
+		i = next
+		if b.hole(i) && i+1 < high && b.hole(i+1) {
+			return low, i
+		}
+	}
+	return low, high
+}
+
+// nextTried gives the first index from i on whose size was tried.
+func (b borderSearch) nextTried(i int) (int, bool) {
+	at, _ := b.ledger.find(b.sizes[i])
+	if at == len(b.ledger.sizes) {
+		return 0, false
+	}
+	return b.index(b.ledger.sizes[at].batch), true
+}
+
+// index gives the index of the first allowed size that is size or more.
+func (b borderSearch) index(size int) int { return sort.SearchInts(b.sizes, size) }
+
+func (b borderSearch) hole(i int) bool {
+	s, ok := b.ledger.lookup(b.sizes[i])
+	return ok && s.blocked()
+}
+
+func (b borderSearch) tried(i int) bool {
+	_, ok := b.ledger.lookup(b.sizes[i])
+	return ok
+}
+
+// next gives the size to try next; false: there is nothing more to learn.
+func (b borderSearch) next() (int, bool) {
+	low, high := b.bracket()
+	if high-low <= 1 {
+		return 0, false
+	}
+	if i, ok := b.besideHole(low, high); ok {
+		return b.sizes[i], true
+	}
+	i, ok := b.untried(b.target(low, high), low, high)
+	if !ok {
+		return 0, false
+	}
+	return b.sizes[i], true
+}
+
+// besideHole gives the index above a hole, which tells a hole from a wall.
+func (b borderSearch) besideHole(low, high int) (int, bool) {
+	for _, s := range b.ledger.sizes {
+		if i := b.index(s.batch); s.blocked() && i > low && i+1 < high && !b.tried(i+1) {
+			return i + 1, true
+		}
+	}
+	return 0, false
+}
+
+// untried gives the index nearest to i, strictly between low and high, that was not tried.
+func (b borderSearch) untried(i, low, high int) (int, bool) {
+	for d := 0; i-d > low || i+d < high; d++ {
+		if j := i - d; j > low && j < high && !b.tried(j) {
+			return j, true
+		}
+		if j := i + d; j > low && j < high && !b.tried(j) {
+			return j, true
+		}
+	}
+	return 0, false
+}
+
+// target gives the index that promises the most, strictly between low and high.
+func (b borderSearch) target(low, high int) int {
+	if low < 0 && high == len(b.sizes) {
+		return 0
+	}
+	i := b.guess(low, high)
+	return min(max(i, low+1), high-1)
+}
+
+// guess is target without the bounds.
+func (b borderSearch) guess(low, high int) int {
+	fit, known := b.fit(low, high)
+	switch {
+	case high < len(b.sizes) && (!known || b.slow()):
+		return (low + high) / 2
+	case !known:
+		return b.grow(low)
+	}
+	least, most := fit.border(b.limit)
+	lowest := float64(b.sizes[low])
+	switch {
+	case most < lowest+1:
+		return b.beyond(low)
+	case high < len(b.sizes) && least >= float64(b.sizes[high]): // a step lies between
+		return (low + high) / 2
+	case least > lowest*nearby:
+		return b.index(int(math.Max(least*cautious, lowest*2)))
+	case math.IsInf(most, 1):
+		return b.grow(low)
+	}
+	return b.within(least, most, low, high)
+}
+
+// nearby is the ratio of predicted border to largest size from which on the
+// prediction is approached in two trials, the first at a cautious part of it: one
+// step of memory, of 10% of what the samples hold, may lie in between.
+const (
+	nearby   = 1.3
+	cautious = 0.9
+)
+
+// within gives the index in the middle of where the border may be.
+func (b borderSearch) within(least, most float64, low, high int) int {
+	first := max(b.floor(least), low)
+	last := min(b.floor(most), high-1)
+	switch {
+	case last <= first && first > low:
+		return first
+	default:
+		return (first + last + 1) / 2
+	}
+}
+
+// floor gives the index of the largest allowed size that is size or less.
+func (b borderSearch) floor(size float64) int {
+	if size >= float64(b.sizes[len(b.sizes)-1]) {
+		return len(b.sizes) - 1
+	}
+	return b.index(int(size)+1) - 1
+}
+
+// grow gives the index of twice the size that fits.
+func (b borderSearch) grow(low int) int { return b.index(2 * b.sizes[low]) }
+
+// beyond gives the index of a size beyond one that fits although the model says
+// that it should be the last: the next one, then twice as far each time.
+func (b borderSearch) beyond(low int) int {
+	if low > 0 {
+		if s, ok := b.ledger.lookup(b.sizes[low-1]); !ok || !s.fits() {
+			return low + 1
+		}
+	}
+	step := 1
+	for low-step >= 0 && b.tried(low-step) {
+		step *= 2
+	}
+	return low + step
+}
+
+// slow says that the model used up its trials: twice as many as a bisection
+// would have needed to come as far, and two more.
+func (b borderSearch) slow() bool {
+	gained := bits.Len(uint(b.ledger.bracket)) - bits.Len(uint(b.ledger.width()))
+	return b.ledger.tries > 2*gained+2
+}
+
+// fit fits the memory of the sizes up to the border; false: too little is known.
+func (b borderSearch) fit(low, high int) (memoryFit, bool) {
+	if b.limit == 0 || low < 0 {
+		return memoryFit{}, false
+	}
+	var points []memoryPoint
+	for _, s := range b.ledger.sizes {
+		if s.peak > 0 {
+			points = append(points, memoryPoint{s.batch, s.peak})
+		}
+		if high < len(b.sizes) && s.batch >= b.sizes[high] {
+			break
+		}
+	}
+	if len(points) == 0 {
+		return memoryFit{}, false
+	}
+	fit := fitMemory(points)
+	if failing := b.ledger.failing; failing > 0 {
+		fit.above(failing, float64(b.limit))
+	}
+	return fit, true
+}

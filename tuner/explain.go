@@ -1,0 +1,70 @@
+package tuner
+
+import "fmt"
+
+// reason says in a sentence why the configuration is the best.
+func (t *Tuner) reason(best Config) string {
+	fastest, _ := t.fastest()
+	rate := t.figures(fastest).Throughput().Median
+	switch {
+	case t.goal.Objective == Batch && t.space.GlobalBatch > 0:
+		return fmt.Sprintf("the largest micro-batch that fits and divides the global batch of %d", t.space.GlobalBatch)
+	case t.goal.Objective == Batch:
+		return "the largest micro-batch that fits"
+	case t.goal.Objective == Memory && best != fastest:
+		return fmt.Sprintf("the least memory within 10%% of the best throughput (%s, %.4g samples/s)", fastest, rate)
+	case t.goal.Objective == Memory:
+		return "the highest throughput, and no configuration within 10% of it needs less memory"
+	case best != fastest:
+		return fmt.Sprintf("as fast as the fastest (%s, %.4g samples/s) as far as the measurements tell, with less memory", fastest, rate)
+	}
+	return "the highest throughput of the configurations that fit"
+}
+
+// notes gives the sentences that the user should read.
+func (t *Tuner) notes(best Config, figures Trial) []string {
+	var notes []string
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	h := t.digest()
+	for _, set := range t.space.Sets {
+		if !h.supported(set) {
+			note("%s is not supported here and was left out", set)
+		}
+	}
+	if bound := t.bound(); bound != "" {
+		note("the search ended at its bound on %s: more may be found without it", bound)
+	}
+	for _, trial := range h.trials {
+		switch {
+		case trial.Status == Diverged:
+			note("trial %d (%s) fits, but its loss was not finite: it is not recommended", trial.Number, trial.Config)
+		case trial.Status != OK && trial.Purpose == Soak:
+			note("%s was the best until its soak, trial %d, ended as %s", trial.Config, trial.Number, trial.Status)
+		case trial.Status != OK && trial.Status != OOM && trial.Status != Unsupported:
+			note("trial %d (%s) ended as %s, which is not for want of memory", trial.Number, trial.Config, trial.Status)
+		}
+	}
+	if figures.Config != best {
+		note("the figures are those of trial %d, with %d accumulation steps instead of %d", figures.Number, figures.Accumulation, best.Accumulation)
+	}
+	if t.goal.HeadroomBytes > 0 && figures.PeakBytes == 0 {
+		note("the peak of the recommendation is not known, and so whether it leaves the headroom")
+	}
+	return append(notes, t.fuzzyNotes()...)
+}
+
+// fuzzyNotes names the sizes that ran once and did not fit another time.
+func (t *Tuner) fuzzyNotes() []string {
+	var notes []string
+	for _, set := range t.space.Sets {
+		for _, class := range []int{1, 2} {
+			for _, s := range t.digest().fits(set, class).sizes {
+				if s.ranTrial > 0 && s.failTrial > 0 {
+					notes = append(notes, fmt.Sprintf("the border is not sharp: micro-batch %d of %s ran in trial %d and did not fit in trial %d",
+						s.batch, set, s.ranTrial, s.failTrial))
+				}
+			}
+		}
+	}
+	return notes
+}

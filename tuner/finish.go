@@ -1,0 +1,65 @@
+package tuner
+
+// nextLean asks for the leanest configuration that may be fast enough, where the
+// objective is memory.
+func (t *Tuner) nextLean() (Request, bool) {
+	best, ok := t.fastest()
+	if t.goal.Objective != Memory || !ok {
+		return Request{}, false
+	}
+	lean := t.lean(best)
+	if len(lean) == 0 || t.digest().timed(lean[0]) {
+		return Request{}, false
+	}
+	return t.digest().look(lean[0], t.digest().speeds()), true
+}
+
+// nextUntimed asks for the throughput of the best configuration where no soak will
+// measure it, or where another one was measured to be about as fast.
+func (t *Tuner) nextUntimed() (Request, bool) {
+	h := t.digest()
+	best, ok := t.best()
+	if !ok || h.timed(best) || t.goal.SoakSteps > 0 && !t.rivalled(best) {
+		return Request{}, false
+	}
+	return h.look(best, h.speeds()), true
+}
+
+// rivalled says whether a measured configuration may be as fast as the best one,
+// which was not measured.
+func (t *Tuner) rivalled(best Config) bool {
+	h := t.digest()
+	if t.goal.Objective == Batch {
+		return false
+	}
+	least := h.logRate(best, h.speeds()) - 2*equalRatio
+	for _, c := range t.proven() {
+		if c != best && h.timed(c) && h.logRate(c, h.speeds()) > least {
+			return true
+		}
+	}
+	return false
+}
+
+// nextSoak asks for the soak of the best configuration.
+func (t *Tuner) nextSoak() (Request, bool) {
+	best, ok := t.best()
+	if t.goal.SoakSteps == 0 || !ok || t.digest().soaked(best) != nil {
+		return Request{}, false
+	}
+	return Request{
+		Config: best, Purpose: Soak, WarmupSteps: 1,
+		Steps: t.goal.SoakSteps, Seconds: t.goal.SoakSeconds, Fresh: true,
+	}, true
+}
+
+// soaked gives the last soak of a configuration that ran; nil: there is none.
+func (h *history) soaked(c Config) *Trial {
+	var soak *Trial
+	for _, trial := range h.ran(c) {
+		if trial.Purpose == Soak {
+			soak = &trial
+		}
+	}
+	return soak
+}

@@ -1,0 +1,121 @@
+package tuner
+
+import "slices"
+
+// history is what the trials observed so far showed.
+type history struct {
+	goal   Goal
+	trials []Trial // interrupted ones left out, collapsed ones as OOM
+	// fitting holds what fits into the limit, and safe what leaves the headroom as
+	// well, which is what may be recommended.
+	fitting, safe map[ledgerKey]*ledger
+	// unsupported holds the sets that cannot run at all.
+	unsupported []Set
+	speed       *speedModel // of the trials; nil: to be fitted
+}
+
+// digest makes the history of the trials.
+func digest(trials []Trial, goal Goal) *history {
+	h := &history{goal: goal, fitting: map[ledgerKey]*ledger{}, safe: map[ledgerKey]*ledger{}}
+	for _, t := range trials {
+		if t.Status != Interrupted {
+			t.StepSeconds = soundSeconds(t.StepSeconds)
+			h.trials = append(h.trials, t)
+		}
+	}
+	for _, i := range h.collapsed() {
+		h.trials[i].Status = OOM
+	}
+	for _, t := range h.trials {
+		h.add(t)
+	}
+	return h
+}
+
+// ledgerIn gives the ledger of a set and class, made where there is none.
+func ledgerIn(ledgers map[ledgerKey]*ledger, key ledgerKey) *ledger {
+	if ledgers[key] == nil {
+		ledgers[key] = &ledger{}
+	}
+	return ledgers[key]
+}
+
+// fits gives the ledger of the sizes of a set and class that fit.
+func (h *history) fits(set Set, class int) *ledger {
+	return ledgerIn(h.fitting, ledgerKey{set, class})
+}
+
+// leaves gives the ledger of the sizes that fit and leave the headroom.
+func (h *history) leaves(set Set, class int) *ledger {
+	return ledgerIn(h.safe, ledgerKey{set, class})
+}
+
+// safeLimit is the most that a recommendation's peak may be, in bytes; 0: no limit.
+func (h *history) safeLimit() int64 {
+	if h.goal.LimitBytes == 0 {
+		return 0
+	}
+	return max(1, h.goal.LimitBytes-h.goal.HeadroomBytes)
+}
+
+// add enters one trial into the ledgers.
+func (h *history) add(t Trial) {
+	if t.Status == Unsupported {
+		if !slices.Contains(h.unsupported, t.Set()) {
+			h.unsupported = append(h.unsupported, t.Set())
+		}
+		return
+	}
+	h.fits(t.Set(), class(t.Accumulation)).add(t, t.Status)
+	if (t.Status == OK || t.Status == Diverged) && h.safeLimit() > 0 && t.PeakBytes > h.safeLimit() {
+		t.Status = OOM
+	}
+	h.leaves(t.Set(), class(t.Accumulation)).add(t, t.Status)
+}
+
+// A run that does not fit can go on many times slower, its memory spilled to the
+// host. It is told by samples per second that are below a collapsedTimes-th of a
+// smaller size's, while the peak is not known or is nearFull of the limit: the
+// throughput of a sound run grows with the size, or falls a little.
+const (
+	collapsedTimes = 3
+	nearFull       = 0.9
+)
+
+// collapsed gives the indices of the trials that went on past the memory that there is.
+func (h *history) collapsed() []int {
+	var found []int
+	for i, t := range h.trials {
+		rate := sampleRate(t)
+		belowLimit := t.PeakBytes > 0 && float64(t.PeakBytes) < nearFull*float64(h.goal.LimitBytes)
+		if t.Status != OK || rate == 0 || belowLimit {
+			continue
+		}
+		if slices.ContainsFunc(h.trials, func(other Trial) bool {
+			smaller := other.Status == OK && other.Set() == t.Set() && other.MicroBatch < t.MicroBatch
+			return smaller && sampleRate(other) > collapsedTimes*rate
+		}) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// ran gives the trials of a configuration that ran.
+func (h *history) ran(c Config) []Trial {
+	var trials []Trial
+	for _, t := range h.trials {
+		if t.Config == c && t.Status == OK {
+			trials = append(trials, t)
+		}
+	}
+	return trials
+}
+
+// failed says whether a trial of the configuration did not run as it should.
+func (h *history) failed(c Config) bool {
+	return slices.ContainsFunc(h.trials, func(t Trial) bool { return t.Config == c && t.Status != OK })
+}
+
+// supported says whether the set can run at all, as far as is known.
+func (h *history) supported(set Set) bool { return !slices.Contains(h.unsupported, set) }

@@ -1,0 +1,197 @@
+package tuner
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Tuner searches one space for one goal. It is not safe for use by several goroutines at once.
+type Tuner struct {
+	space  Space
+	goal   Goal
+	trials []Trial
+	known  *history // of the trials; nil: to be made
+}
+
+// New gives a tuner that has seen no trial. It is an error where the space is
+// empty, not in order, or holds no configuration that may be recommended, and where
+// the goal has an unknown objective or a negative bound.
+func New(space Space, goal Goal) (*Tuner, error) {
+	if err := space.check(); err != nil {
+		return nil, fmt.Errorf("search space: %w", err)
+	}
+	if err := goal.check(); err != nil {
+		return nil, fmt.Errorf("goal of the search: %w", err)
+	}
+	space.Sets = slices.Clone(space.Sets)
+	space.Sizes = slices.Clone(space.Sizes)
+	space.Accumulations = slices.Clone(space.Accumulations)
+	return &Tuner{space: space, goal: goal}, nil
+}
+
+// Observe takes in a finished trial, before the first Next as well (a run that is
+// resumed observes its finished trials in the order of their numbers). An
+// interrupted trial says nothing.
+func (t *Tuner) Observe(trial Trial) {
+	t.trials = append(t.trials, trial)
+	t.known = nil
+}
+
+// digest gives what the trials show.
+func (t *Tuner) digest() *history {
+	if t.known == nil {
+		t.known = digest(t.trials, t.goal)
+	}
+	return t.known
+}
+
+// Next gives the trial to run next; false: the search has ended and Recommend
+// has the answer. Called again without an Observe in between it gives the same.
+func (t *Tuner) Next() (Request, bool) {
+	if !t.spent() {
+		for _, stage := range t.stages() {
+			if r, ok := stage(); ok {
+				return r, true
+			}
+		}
+	}
+	return t.nextSoak()
+}
+
+// stages gives the parts of the search in their order. With one set its border
+// comes first, since it tells what may be compared. With more, the sets are compared
+// first, so that a bounded search spends its trials on the good ones.
+func (t *Tuner) stages() []func() (Request, bool) {
+	switch {
+	case t.goal.Objective == Batch:
+		return []func() (Request, bool){t.nextBorder, t.nextLargest, t.nextUntimed}
+	case len(t.space.Sets) == 1:
+		return []func() (Request, bool){t.nextBorder, t.nextPromising, t.nextLean, t.nextUntimed, t.nextBorder}
+	default:
+		return []func() (Request, bool){t.nextPromising, t.nextLean, t.nextUntimed, t.nextBorder}
+	}
+}
+
+// spent says whether the trials before the soak reached a bound.
+func (t *Tuner) spent() bool { return t.bound() != "" }
+
+// bound names the bound that the trials before the soak reached; empty: none.
+func (t *Tuner) bound() string {
+	trials, seconds := t.searched()
+	switch {
+	case t.goal.MaxTrials > 0 && trials >= t.goal.MaxTrials:
+		return "trials"
+	case t.goal.MaxSeconds > 0 && seconds >= t.goal.MaxSeconds:
+		return "time"
+	}
+	return ""
+}
+
+// fitRequest asks whether a size fits: two optimizer steps and three passes, or more.
+func fitRequest(c Config) Request {
+	steps := 2
+	if c.Accumulation >= 2 {
+		steps = 1
+	}
+	return Request{Config: c, Purpose: Fit, WarmupSteps: 1, Steps: steps}
+}
+
+// The least that a Time trial measures. Beyond minTimedSteps it goes on to
+// goodTimedSteps while those together take goodTimedSeconds or less.
+const (
+	minTimedSteps    = 3
+	minTimedSeconds  = 1.0
+	goodTimedSteps   = 12
+	goodTimedSeconds = 4.0
+)
+
+// timeRequest asks for the throughput of a configuration whose step is thought to take stepSeconds.
+func timeRequest(c Config, stepSeconds float64) Request {
+	steps := min(max(goodTimedSeconds/stepSeconds, minTimedSteps), goodTimedSteps)
+	return Request{Config: c, Purpose: Time, WarmupSteps: 1, Steps: int(math.Ceil(steps)), Seconds: minTimedSeconds}
+}
+
+// timed says whether a configuration was measured for as long as a Time trial asks.
+func (h *history) timed(c Config) bool {
+	seconds, sum := secondsOf(h.ran(c)), 0.0
+	for _, s := range seconds {
+		sum += s
+	}
+	return len(seconds) >= minTimedSteps && sum >= minTimedSeconds ||
+		slices.ContainsFunc(h.ran(c), func(t Trial) bool { return t.Purpose != Fit })
+}
+
+// nextBorder asks for the next trial that narrows the border of a set.
+func (t *Tuner) nextBorder() (Request, bool) {
+	class := t.borderClass()
+	for _, set := range t.space.Sets {
+		if !t.digest().supported(set) {
+			continue
+		}
+		search := t.fitSearch(set, class)
+		size, ok := search.next()
+		if !ok && t.wantsSafeBorder() {
+			search = t.safeSearch(set, class)
+			size, ok = search.next()
+		}
+		if ok {
+			return fitRequest(Config{Precision: set.Precision, Knobs: set.Knobs, MicroBatch: size, Accumulation: class}), true
+		}
+	}
+	return Request{}, false
+}
+
+// wantsSafeBorder says whether the largest size that leaves the headroom is wanted beside the border.
+func (t *Tuner) wantsSafeBorder() bool {
+	return t.goal.Objective == Batch && t.goal.HeadroomBytes > 0 && t.space.GlobalBatch == 0
+}
+
+func (t *Tuner) fitSearch(set Set, class int) borderSearch {
+	return borderSearch{t.space.Sizes, t.digest().fits(set, class), t.goal.LimitBytes}
+}
+
+func (t *Tuner) safeSearch(set Set, class int) borderSearch {
+	return borderSearch{t.space.Sizes, t.digest().leaves(set, class), t.digest().safeLimit()}
+}
+
+// borderClass is the class that borders are sought in: that of the best
+// configuration known, and before one is known the one that most candidates have.
+func (t *Tuner) borderClass() int {
+	if best, ok := t.best(); ok {
+		return class(best.Accumulation)
+	}
+	sizes := t.space.recommendable()
+	if t.space.GlobalBatch > 0 && len(sizes) > 1 {
+		return class(t.space.steps(sizes[0])[0])
+	}
+	return class(t.space.steps(sizes[len(sizes)-1])[0])
+}
+
+// nextLargest asks whether the largest candidates fit, where the borders do not tell.
+func (t *Tuner) nextLargest() (Request, bool) {
+	if t.space.GlobalBatch == 0 {
+		return Request{}, false
+	}
+	for _, c := range t.bySize() {
+		l := t.digest().leaves(c.Set(), class(c.Accumulation))
+		if s, ok := l.largest(); ok && c.MicroBatch <= s.batch {
+			return Request{}, false
+		}
+		c.Accumulation = class(c.Accumulation)
+		return fitRequest(c), true
+	}
+	return Request{}, false
+}
+
+// bySize gives the candidates, the largest micro-batch first and of one size the fewest steps.
+func (t *Tuner) bySize() []Config {
+	candidates := t.candidates()
+	slices.SortStableFunc(candidates, func(a, b Config) int {
+		if a.MicroBatch != b.MicroBatch {
+			return b.MicroBatch - a.MicroBatch
+		}
+		return a.Accumulation - b.Accumulation
+	})
+	return candidates
+}
