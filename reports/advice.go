@@ -1,0 +1,143 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/plotter"
+
+	"autotune/harness"
+	"autotune/tuner"
+)
+
+// Advice is one thing that would help beyond the recommendation.
+type Advice struct {
+	Text string
+	// General says that it is common knowledge, not something this run measured.
+	General bool
+}
+
+// advise says what else would help: what the run's own trials show first, then
+// general advice. It is empty where there is no recommendation.
+func (d *digest) advise() []Advice {
+	r := d.Recommendation
+	if r == nil {
+		return nil
+	}
+	var list []Advice
+	measured := func(text string) {
+		if text != "" {
+			list = append(list, Advice{Text: text})
+		}
+	}
+	measured(d.smallerBatch())
+	measured(d.largerLimit())
+	measured(d.otherPrecisions())
+	if !boundByMemory(r) {
+		measured("Memory was not what stopped the search, so that more of it would not help by itself.")
+		return list
+	}
+	general := func(text string) { list = append(list, Advice{Text: text, General: true}) }
+	general(d.optimizerState())
+	general("Checkpointing (activations computed again in the backward pass) frees memory for time.")
+	general("A lower precision, where engine and device support it, halves the activations; a smaller model needs less of everything.")
+	general("The learning rate frees no memory.")
+	return list
+}
+
+// boundByMemory says whether memory ended the search for a larger size in any set.
+func boundByMemory(r *harness.Recommendation) bool {
+	return slices.ContainsFunc(r.Largest, func(b tuner.Border) bool { return b.Bound == boundMemory })
+}
+
+// boundMemory is the value of tuner.Border.Bound where the next size did not fit.
+const boundMemory = "memory"
+
+// smallerBatch names the measured configuration of the same global batch that
+// needs the least memory, where it needs less than the recommended one.
+func (d *digest) smallerBatch() string {
+	r := d.Recommendation
+	var best configuration
+	for _, c := range d.configs {
+		fits := c.ran() && len(c.Peaks) > 0 && c.Samples() == r.GlobalBatch && !d.recommended(c.Config)
+		if fits && (!best.ran() || medianBytes(c.Peaks) < medianBytes(best.Peaks)) {
+			best = c
+		}
+	}
+	if !best.ran() || medianBytes(best.Peaks) >= r.PeakBytes {
+		return ""
+	}
+	return fmt.Sprintf("More accumulation: the same global batch as %s peaked at %s in trial %d, with %s of the throughput.",
+		best.Config, harness.FormatBytes(medianBytes(best.Peaks)), best.From[0],
+		percent(best.Throughput.Median/r.Throughput.Median, false))
+}
+
+// largerLimit says what a sample costs, from the line fitted to the peaks of the
+// recommended set.
+func (d *digest) largerLimit() string {
+	r := d.Recommendation
+	if r.LimitBytes == nil || !boundByMemory(r) {
+		return ""
+	}
+	var points plotter.XYs
+	for _, t := range d.results {
+		same := t.Set() == tuner.Set{Precision: r.Precision, Knobs: r.Knobs} && (t.Accumulation > 1) == (r.Accumulation > 1)
+		if t.Status == tuner.OK && t.PeakBytes > 0 && same {
+			points = append(points, plotter.XY{X: float64(t.MicroBatch), Y: float64(t.PeakBytes)})
+		}
+	}
+	_, slope, ok := fitLine(points)
+	if !ok || slope <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("A larger memory limit: each sample more in the micro-batch takes about %s (fitted to the %d peaks measured).",
+		harness.FormatBytes(int64(slope)), len(points))
+}
+
+// otherPrecisions names the precisions that were asked for and that the engine cannot d.
+func (d *digest) otherPrecisions() string {
+	var names []string
+	for _, t := range d.results {
+		if t.Status == tuner.Unsupported && !slices.Contains(names, t.Precision) {
+			names = append(names, t.Precision)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Another engine: %s cannot run %s here.", d.Header.Engine, strings.Join(names, ", "))
+}
+
+// optimizerState says what a leaner optimizer would free, by calculation.
+func (d *digest) optimizerState() string {
+	states := map[string]int64{"momentum": 1, "adam": 2, "adamw": 2}[d.Recommendation.Optimizer]
+	size := map[string]int64{"fp64": 8}[d.Recommendation.Precision]
+	if size == 0 {
+		size = 4 // bytes a value: mixed precisions keep the optimizer's state in float32
+	}
+	if states == 0 || d.Header.Facts.Parameters == 0 {
+		return "The optimizer keeps no state that a leaner one would free."
+	}
+	return fmt.Sprintf("A leaner optimizer: %s keeps %d %s for each parameter, %s by calculation.",
+		d.Recommendation.Optimizer, states, plural(int(states), "value"), harness.FormatBytes(states*size*d.Header.Facts.Parameters))
+}
+
+// learningRateNote says that the learning rate has to follow a changed global
+// batch; empty where the batch is the recipe's or no recipe is known. The linear
+// rule for SGD is from Goyal et al., "Accurate, Large Minibatch SGD" (2017), the
+// square root for Adam from Malladi et al., "On the SDEs and Scaling Rules for
+// Adaptive Gradient Algorithms" (2022).
+func (d *digest) learningRateNote() string {
+	r, recipe := d.Recommendation, d.Header.Facts.RecipeBatch
+	if r == nil || recipe == 0 || r.GlobalBatch == recipe {
+		return ""
+	}
+	ratio := float64(r.GlobalBatch) / float64(recipe)
+	rule := fmt.Sprintf("in proportion (x %s) for %s", figure(ratio), r.Optimizer)
+	if r.Optimizer == "adam" || r.Optimizer == "adamw" {
+		rule = fmt.Sprintf("with the square root of the ratio %s for %s", figure(ratio), r.Optimizer)
+	}
+	return fmt.Sprintf("The global batch is %d where the recipe's is %d: the learning rate has to follow, as a start %s.",
+		r.GlobalBatch, recipe, rule)
+}

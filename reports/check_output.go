@@ -1,0 +1,145 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"autotune/tuner"
+	"autotune/tuner/stats"
+)
+
+// WriteText writes the comparison for a terminal of 80 columns: one row a
+// metric and configuration, then the verdict, then what is to be known about it.
+func (c Comparison) WriteText(w io.Writer) error {
+	if len(c.Rows) > 0 {
+		columns := []column{left("configuration"), left("metric"), right("baseline"), right("now"),
+			left("change (95% interval)"), right("p"), left("verdict")}
+		var rows [][]string
+		for _, r := range c.Rows {
+			rows = append(rows, c.textRow(r))
+		}
+		if err := writeTable(w, columns, rows); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w, c.verdict())
+	for _, d := range c.Differences {
+		fmt.Fprintln(w, "Compared in spite of:", d)
+	}
+	for _, d := range c.Versions {
+		fmt.Fprintln(w, "Note:", d)
+	}
+	for _, text := range c.Warnings {
+		fmt.Fprintln(w, "Warning:", text)
+	}
+	return nil
+}
+
+func (c Comparison) textRow(r ComparisonRow) []string {
+	u, name := unit{size: 1}, c.Unit
+	if r.Metric == MetricMemory {
+		u = unitFor(byteUnits, math.Max(r.Baseline.Median, r.Run.Median))
+		name = "peak " + u.name
+	}
+	value := func(i stats.Interval) string {
+		if i.Median == 0 {
+			return "-"
+		}
+		return u.text(i.Median)
+	}
+	change, p := "-", "-"
+	if r.Baseline.Median > 0 && r.Run.Median > 0 {
+		change = fmt.Sprintf("%s (%s to %s)", percent(r.Change.Median, true), percent(r.Change.Low, true), percent(r.Change.High, true))
+		p = fmt.Sprintf("%.3f", r.P)
+	}
+	return []string{r.Config.String(), name, value(r.Baseline), value(r.Run), change, p, string(r.Verdict)}
+}
+
+// verdict is the result in a sentence.
+func (c Comparison) verdict() string {
+	count := map[Verdict]int{}
+	for _, r := range c.Rows {
+		count[r.Verdict]++
+	}
+	limits := fmt.Sprintf("throughput %s, memory %s", allowance(c.Thresholds.Throughput), allowance(c.Thresholds.Memory))
+	if c.Regressed {
+		return fmt.Sprintf("Regression: %d figures are worse than allowed (%s), %d configurations no longer run.",
+			count[Regression], limits, count[Stopped])
+	}
+	return fmt.Sprintf("No regression (allowed: %s); %d better, %d worse within what is allowed, %d the same.",
+		limits, count[Better], count[Worse], count[Same])
+}
+
+// allowance is a threshold in words.
+func allowance(threshold float64) string {
+	if math.IsInf(threshold, 1) {
+		return "not looked at"
+	}
+	return percent(threshold, false)
+}
+
+// comparisonJSON is the comparison's form for machines, in base units; what does
+// not exist is null.
+type comparisonJSON struct {
+	Baseline    string       `json:"baseline"`
+	Run         string       `json:"run"`
+	Regressed   bool         `json:"regressed"`
+	Throughput  *float64     `json:"throughput_threshold"` // null: not looked at
+	Memory      *float64     `json:"memory_threshold"`     // null: not looked at
+	Rows        []rowJSON    `json:"rows"`
+	Differences []Difference `json:"differences"`
+	Versions    []Difference `json:"versions"`
+	Warnings    []string     `json:"warnings"`
+}
+
+// rowJSON is a ComparisonRow for machines.
+type rowJSON struct {
+	tuner.Config
+	Metric         string          `json:"metric"`
+	Unit           string          `json:"unit"`
+	Baseline       *stats.Interval `json:"baseline"`
+	Run            *stats.Interval `json:"run"`
+	BaselineTrials []int           `json:"baseline_trials"`
+	RunTrials      []int           `json:"run_trials"`
+	Change         *stats.Interval `json:"change"` // as a fraction of the baseline
+	P              *float64        `json:"p"`
+	Verdict        Verdict         `json:"verdict"`
+}
+
+// JSON is the comparison indented, in base units, with a newline at its end.
+func (c Comparison) JSON() ([]byte, error) {
+	out := comparisonJSON{
+		Baseline: c.Baseline, Run: c.Run, Regressed: c.Regressed,
+		Throughput: finite(c.Thresholds.Throughput), Memory: finite(c.Thresholds.Memory),
+		Rows: []rowJSON{}, Differences: append([]Difference{}, c.Differences...),
+		Versions: append([]Difference{}, c.Versions...), Warnings: append([]string{}, c.Warnings...),
+	}
+	for _, r := range c.Rows {
+		row := rowJSON{Config: r.Config, Metric: r.Metric, Unit: "samples/s", Verdict: r.Verdict,
+			BaselineTrials: r.BaselineTrials, RunTrials: r.RunTrials}
+		if r.Metric == MetricMemory {
+			row.Unit = "B"
+		}
+		if r.Baseline.Median > 0 {
+			row.Baseline = &r.Baseline
+		}
+		if r.Run.Median > 0 {
+			row.Run = &r.Run
+		}
+		if row.Baseline != nil && row.Run != nil {
+			row.Change, row.P = &r.Change, &r.P
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return indented(out)
+}
+
+// finite is a threshold, or nil where it is not looked at.
+func finite(threshold float64) *float64 {
+	if math.IsInf(threshold, 1) {
+		return nil
+	}
+	return &threshold
+}

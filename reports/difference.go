@@ -1,0 +1,163 @@
+package reports
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"autotune/harness"
+)
+
+// Difference is one thing in which two runs differ.
+type Difference struct {
+	What     string `json:"what"`
+	Baseline string `json:"baseline"`
+	Run      string `json:"run"`
+}
+
+// String is the difference as a line, such as "cores: 2, was 4".
+func (d Difference) String() string { return fmt.Sprintf("%s: %s, was %s", d.What, d.Run, d.Baseline) }
+
+// DifferentError says that two runs cannot be compared, since they ran on other
+// hardware or with other settings.
+type DifferentError struct {
+	Differences []Difference // one or more
+}
+
+// Error lists what differs, a line each.
+func (e *DifferentError) Error() string {
+	lines := []string{"the runs differ in more than the code, so that a change would mean nothing; --allow-different compares them all the same:"}
+	for _, d := range e.Differences {
+		lines = append(lines, "  "+d.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ExitCode is 2: a usage error.
+func (e *DifferentError) ExitCode() int { return 2 }
+
+// alike is how far two sizes of memory may lie apart, as a fraction of the
+// larger, and still count as the same machine or limit: what a kernel update or
+// a percentage of a changing amount moves.
+const alike = 0.05
+
+// differences lists the hardware and the settings in which the runs differ. What
+// was searched (sizes, precisions, bounds) and the seed are left out, since
+// configurations are matched one by one.
+func differences(baseline, run *harness.Run) []Difference {
+	a, b := baseline.Header, run.Header
+	var list []Difference
+	differ := func(what, was, is string) {
+		if was != is {
+			list = append(list, Difference{What: what, Baseline: was, Run: is})
+		}
+	}
+	nearly := func(what string, was, is *int64) {
+		if !near(was, is) {
+			list = append(list, Difference{What: what, Baseline: optionalBytes(was), Run: optionalBytes(is)})
+		}
+	}
+	differ("model", a.Model, b.Model)
+	list = append(list, optionDifferences(a.Settings.Set, b.Settings.Set)...)
+	differ("engine", a.Engine, b.Engine)
+	differ("device", a.Device, b.Device)
+	differ("device name", a.DeviceName, b.DeviceName)
+	differ("optimizer", a.Settings.Optimizer, b.Settings.Optimizer)
+	differ("counter of the limit", a.LimitOn, b.LimitOn)
+	nearly("memory limit", a.LimitBytes, b.LimitBytes)
+	was, is := a.Environment, b.Environment
+	differ("operating system", was.OS+"/"+was.Arch, is.OS+"/"+is.Arch)
+	differ("CPU", optional(was.CPUModel), optional(is.CPUModel))
+	differ("cores", strconv.Itoa(was.Cores), strconv.Itoa(is.Cores))
+	differ("CPUs of the container", optionalNumber(was.CgroupCPUs), optionalNumber(is.CgroupCPUs))
+	nearly("memory", was.MemoryBytes, is.MemoryBytes)
+	return list
+}
+
+// optionDifferences lists the model's options in which two runs differ.
+func optionDifferences(was, is map[string]string) []Difference {
+	all := maps.Clone(was)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, is)
+	var list []Difference
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if was[key] != is[key] {
+			list = append(list, Difference{What: "model option " + key, Baseline: orDefault(was[key]), Run: orDefault(is[key])})
+		}
+	}
+	return list
+}
+
+// versionDifferences lists the software in which two runs differ: what a gate is
+// meant to compare.
+func versionDifferences(baseline, run *harness.Run) []Difference {
+	a, b := baseline.Header, run.Header
+	was, is := maps.Clone(a.Environment.Versions), maps.Clone(b.Environment.Versions)
+	if was == nil {
+		was = map[string]string{}
+	}
+	if is == nil {
+		is = map[string]string{}
+	}
+	was["autotune"], is["autotune"] = a.Version, b.Version
+	was["commit"], is["commit"] = optional(a.Environment.Commit), optional(b.Environment.Commit)
+	was["Go"], is["Go"] = a.Environment.GoVersion, b.Environment.GoVersion
+	was["kernel"], is["kernel"] = optional(a.Environment.Kernel), optional(b.Environment.Kernel)
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	var list []Difference
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if was[key] != is[key] {
+			list = append(list, Difference{What: key, Baseline: orUnknown(was[key]), Run: orUnknown(is[key])})
+		}
+	}
+	return list
+}
+
+// near says whether two sizes are alike, or both unknown.
+func near(a, b *int64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return math.Abs(float64(*a-*b)) <= alike*math.Max(float64(*a), float64(*b))
+}
+
+func orDefault(s string) string {
+	if s == "" {
+		return "the default"
+	}
+	return s
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func optional(s *string) string {
+	if s == nil {
+		return "unknown"
+	}
+	return *s
+}
+
+func optionalNumber(v *float64) string {
+	if v == nil {
+		return "no limit"
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
+}
+
+func optionalBytes(n *int64) string {
+	if n == nil {
+		return "none"
+	}
+	return harness.FormatBytes(*n)
+}

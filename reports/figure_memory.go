@@ -1,0 +1,144 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
+
+	"autotune/harness"
+	"autotune/tuner"
+)
+
+// limitInSight is how many times the highest peak the limit may be for its line to be drawn.
+const limitInSight = 4
+
+// memoryFigure draws the peak memory of every trial against its micro-batch, with
+// the limit and, for each set, a line fitted to the trials that ran.
+func memoryFigure(d *digest) (*Figure, error) {
+	f := newFigure("memory", "Peak memory against micro-batch")
+	f.Caption = "Each point is the measured peak of one trial. The lines are fitted to the points that ran (a fixed part and a part for each sample), " +
+		"not measured; where one meets the limit is about where training stops fitting. A size that did not fit and whose peak is not known stands at the top."
+	list := slices.DeleteFunc(d.results, func(r result) bool { return r.Status == tuner.Interrupted })
+	sizes, highest := []float64{}, int64(0)
+	for _, r := range list {
+		sizes = append(sizes, float64(r.MicroBatch))
+		highest = max(highest, r.Seen)
+	}
+	limit := d.Header.LimitBytes
+	drawLimit := limit != nil && (highest == 0 || *limit <= limitInSight*highest)
+	if drawLimit {
+		highest = max(highest, *limit)
+	}
+	u := unitFor(byteUnits, float64(highest))
+	f.plot.X.Label.Text = fmt.Sprintf("micro-batch (%ss)", sampleUnit(d.Header.Facts))
+	f.plot.Y.Label.Text = fmt.Sprintf("peak %s memory (%s)", d.Header.LimitOn, u.name)
+	f.valueAxis(float64(highest) / u.size)
+	sizeAxis(f.plot, sizes, false)
+	if err := f.addPeaks(list, u); err != nil {
+		return nil, err
+	}
+	if err := f.addFailedPeaks(list, u); err != nil {
+		return nil, err
+	}
+	if limit == nil {
+		return f, nil
+	}
+	if !drawLimit {
+		f.Caption += fmt.Sprintf(" The limit, %s, lies far above.", harness.FormatBytes(*limit))
+		return f, nil
+	}
+	return f, f.addLimit(*limit, u)
+}
+
+// memoryGroup is what a peak depends on beside the micro-batch: the set, and
+// whether gradients are accumulated.
+type memoryGroup struct {
+	tuner.Set
+	accumulates bool
+}
+
+func (g memoryGroup) String() string {
+	if g.accumulates {
+		return g.Set.String() + ", accumulating"
+	}
+	return g.Set.String() + ", 1 pass a step"
+}
+
+// addPeaks draws the peaks of trials that ran, a series a group, with fitted lines.
+func (f *Figure) addPeaks(list []result, u unit) error {
+	var order []memoryGroup
+	groups := map[memoryGroup]plotter.XYs{}
+	for _, r := range list {
+		if r.Status != tuner.OK || r.PeakBytes == 0 {
+			continue
+		}
+		g := memoryGroup{r.Set(), r.Accumulation > 1}
+		if _, seen := groups[g]; !seen {
+			order = append(order, g)
+		}
+		groups[g] = append(groups[g], plotter.XY{X: float64(r.MicroBatch), Y: float64(r.PeakBytes) / u.size})
+	}
+	for n, g := range order {
+		scatter, err := marks(groups[g], n)
+		if err != nil {
+			return err
+		}
+		fixed, slope, ok := fitLine(groups[g])
+		if ok {
+			from, to := max(f.plot.X.Min, 0), f.plot.X.Max
+			line, err := plotter.NewLine(plotter.XYs{{X: from, Y: fixed + slope*from}, {X: to, Y: fixed + slope*to}})
+			if err != nil {
+				return err
+			}
+			stroke(line, n, 0.8)
+			f.plot.Add(line)
+			f.plot.Add(scatter)
+			f.describe(fmt.Sprintf("%s (fitted: %s + %s %s a sample)", g, figure(fixed), figure(slope), u.name), line, scatter)
+			f.plot.Y.Max = max(f.plot.Y.Max, fixed+slope*to)
+			continue
+		}
+		f.plot.Add(scatter)
+		f.describe(g.String(), scatter)
+	}
+	return nil
+}
+
+// addFailedPeaks marks the trials that failed: at what was seen of their memory, or
+// at the top where one did not fit and nothing is known.
+func (f *Figure) addFailedPeaks(list []result, u unit) error {
+	var memory, other plotter.XYs
+	for _, r := range list {
+		if r.Status == tuner.OK || r.Seen == 0 && r.Status != tuner.OOM {
+			continue
+		}
+		point := plotter.XY{X: float64(r.MicroBatch), Y: f.plot.Y.Max * 0.98}
+		if r.Seen > 0 {
+			point.Y = float64(r.Seen) / u.size
+		}
+		if r.Status == tuner.OOM {
+			memory = append(memory, point)
+		} else {
+			other = append(other, point)
+		}
+	}
+	if err := f.failures(memory, "did not fit", draw.CrossGlyph{}); err != nil {
+		return err
+	}
+	return f.failures(other, "failed otherwise", draw.RingGlyph{})
+}
+
+// addLimit draws the memory limit across the plot.
+func (f *Figure) addLimit(limit int64, u unit) error {
+	y := float64(limit) / u.size
+	line, err := plotter.NewLine(plotter.XYs{{X: f.plot.X.Min, Y: y}, {X: f.plot.X.Max, Y: y}})
+	if err != nil {
+		return err
+	}
+	line.LineStyle = draw.LineStyle{Color: ink, Width: 1.2}
+	line.Dashes = append(line.Dashes, 6, 3)
+	f.plot.Add(line)
+	f.describe("limit "+harness.FormatBytes(limit), line)
+	return nil
+}

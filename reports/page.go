@@ -1,0 +1,210 @@
+package reports
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html"
+	"html/template"
+	"regexp"
+	"strconv"
+
+	"autotune/harness"
+	"autotune/tuner"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+var pageTemplate = template.Must(template.New("report.html").Funcs(template.FuncMap{
+	"shape": shape, "bytes": harness.FormatBytes, "seconds": secondsText, "figure": figure, "interval": intervalText,
+	"percent": func(f float64) string { return percent(f, false) },
+}).ParseFS(pageFiles, "page/*"))
+
+// Page is report.html: one file that loads nothing, can be read without
+// JavaScript, and follows the reader's colour scheme. Every figure in it names
+// the trial that it comes from, and all trials are listed.
+func Page(run *harness.Run) ([]byte, error) {
+	d, err := digestOf(run)
+	if err != nil {
+		return nil, err
+	}
+	drawings, err := figures(d)
+	if err != nil {
+		return nil, err
+	}
+	return page(d, drawings)
+}
+
+func page(d *digest, drawings []*Figure) ([]byte, error) {
+	view, err := newPageView(d, drawings)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := pageTemplate.ExecuteTemplate(&out, "report.html", view); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// pageView is what the page shows.
+type pageView struct {
+	Header         harness.Header
+	Title          string
+	Recommendation *harness.Recommendation
+	Answer         string // the recommendation in a line, or that there is none
+	Findings       []pageFinding
+	Advice         []pageAdvice
+	Snippet        string
+	Figures        []pageFigure
+	Borders        []pageBorder
+	Bench          []pageConfiguration
+	Trials         []pageTrial
+	Failures       []pageTrial
+	Facts          []finding
+	Settings       []finding
+	RateUnit       string
+	PeakUnit       string
+	Knobs          bool
+	Limited        bool
+}
+
+// pageFinding is a finding with its trials linked.
+type pageFinding struct {
+	Name string
+	Text template.HTML
+}
+
+// pageAdvice is an advice with its trials linked.
+type pageAdvice struct {
+	Text    template.HTML
+	General bool
+}
+
+// pageFigure is a figure inlined.
+type pageFigure struct {
+	Name, Title, Caption string
+	SVG                  template.HTML
+}
+
+// pageBorder is a border with the set's name.
+type pageBorder struct {
+	Set, Passes string
+	tuner.Border
+}
+
+// pageTrial is a row of the table of trials. Cells are in the column's unit, the
+// values beside them in base units, for sorting.
+type pageTrial struct {
+	result
+	Rate, Peak, Headroom string
+	HeadroomBytes        int64
+	Log                  string
+	Border, Chosen       bool
+}
+
+// pageConfiguration is a row of the table of a bench.
+type pageConfiguration struct {
+	configuration
+	Rate, Peak, Status string
+	PeakBytes          int64
+	Spread             float64
+}
+
+func newPageView(d *digest, drawings []*Figure) (*pageView, error) {
+	u := peakUnit(d.results)
+	v := &pageView{
+		Header: d.Header, Recommendation: d.Recommendation,
+		Title:    fmt.Sprintf("autotune: %s on %s", d.Header.Model, d.Header.Device),
+		RateUnit: rateUnit(d.Header.Facts), PeakUnit: u.name, Knobs: hasKnobs(d.results), Limited: d.Header.LimitBytes != nil,
+		Facts: runFacts(d.Run), Settings: runSettings(d.Run),
+	}
+	v.addTrials(d, u)
+	v.addAnswer(d)
+	if isBench(d.Run) {
+		v.addBench(d, u)
+	}
+	for _, f := range drawings {
+		svg, err := f.SVG()
+		if err != nil {
+			return nil, err
+		}
+		v.Figures = append(v.Figures, pageFigure{f.Name, f.Title, f.Caption, template.HTML(svg)})
+	}
+	return v, nil
+}
+
+// addAnswer fills in the recommendation and what explains it.
+func (v *pageView) addAnswer(d *digest) {
+	r := d.Recommendation
+	switch {
+	case isBench(d.Run):
+		v.Answer = fmt.Sprintf("%d configurations measured, without a search", len(d.configs))
+	case r == nil:
+		v.Answer = d.noAnswer()
+	default:
+		v.Answer = recommendationText(r)
+		v.Snippet = PyTorchSnippet(r)
+		link := trialLinker(d.results)
+		for _, f := range d.findings() {
+			v.Findings = append(v.Findings, pageFinding{f.Name, link(f.Text)})
+		}
+		for _, a := range d.advise() {
+			v.Advice = append(v.Advice, pageAdvice{link(a.Text), a.General})
+		}
+		for _, b := range r.Largest {
+			v.Borders = append(v.Borders, pageBorder{b.Set.String(), passes(b.Accumulation), b})
+		}
+	}
+}
+
+func (v *pageView) addTrials(d *digest, u unit) {
+	border := d.borderTrials()
+	for _, r := range d.results {
+		t := pageTrial{
+			result: r, Rate: "-", Peak: peakText(u, r.Seen), Headroom: "-",
+			Log: fmt.Sprintf("logs/trial-%d.log", r.Number), Border: border[r.Number], Chosen: d.recommended(r.Config),
+		}
+		if r.Throughput.Median > 0 {
+			t.Rate = intervalText(r.Throughput)
+		}
+		if limit := d.Header.LimitBytes; limit != nil && r.Seen > 0 {
+			t.HeadroomBytes = *limit - r.Seen
+			t.Headroom = u.text(float64(t.HeadroomBytes))
+		}
+		v.Trials = append(v.Trials, t)
+		if r.Status != tuner.OK {
+			v.Failures = append(v.Failures, t)
+		}
+	}
+}
+
+func (v *pageView) addBench(d *digest, u unit) {
+	for _, c := range d.configs {
+		median := medianBytes(c.Peaks)
+		v.Bench = append(v.Bench, pageConfiguration{
+			configuration: c, Rate: rateOrDash(c.Throughput), Peak: peakText(u, median), Status: c.status(), PeakBytes: median, Spread: spread(c.Peaks),
+		})
+	}
+}
+
+var trialMention = regexp.MustCompile(`\btrial (\d+)`)
+
+// trialLinker gives a function that escapes a text and links each mention of a
+// trial that is listed, such as "trial 14".
+func trialLinker(list []result) func(string) template.HTML {
+	listed := map[int]bool{}
+	for _, r := range list {
+		listed[r.Number] = true
+	}
+	return func(text string) template.HTML {
+		return template.HTML(trialMention.ReplaceAllStringFunc(html.EscapeString(text), func(mention string) string {
+			n, err := strconv.Atoi(mention[len("trial "):])
+			if err != nil || !listed[n] {
+				return mention
+			}
+			return fmt.Sprintf(`<a href="#trial-%d">%s</a>`, n, mention)
+		}))
+	}
+}

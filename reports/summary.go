@@ -1,0 +1,165 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"autotune/harness"
+	"autotune/tuner"
+)
+
+// Summary writes the answer in a few lines: the recommendation with its
+// throughput, peak and headroom, why, what stopped the search, the spread of
+// repeated peaks, and what else would help. For bench it is the table of
+// configurations, for a search without an answer what is known instead.
+func Summary(w io.Writer, run *harness.Run) error {
+	d, err := digestOf(run)
+	if err != nil {
+		return err
+	}
+	if isBench(run) {
+		return benchTable(w, d)
+	}
+	if run.Recommendation == nil {
+		_, err := fmt.Fprintln(w, d.noAnswer())
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Recommendation: %s\n", recommendationText(run.Recommendation))
+	for _, f := range d.findings() {
+		fmt.Fprintln(&b, wrap(fmt.Sprintf("  %-12s", f.Name), f.Text))
+	}
+	if list := d.advise(); len(list) > 0 {
+		fmt.Fprintln(&b, "What else would help:")
+		for _, a := range list {
+			fmt.Fprintln(&b, wrap("  - ", a.marked()))
+		}
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// marked is the advice, with a mark where it is not from this run.
+func (a Advice) marked() string {
+	if a.General {
+		return "General: " + a.Text
+	}
+	return a.Text
+}
+
+// recommendationText is the settings in a line.
+func recommendationText(r *harness.Recommendation) string {
+	knobs := ""
+	if r.Knobs != "" {
+		knobs = " [" + r.Knobs + "]"
+	}
+	return fmt.Sprintf("%s%s, micro-batch %d x %d accumulation %s, global batch %d, %s",
+		r.Precision, knobs, r.MicroBatch, r.Accumulation, plural(r.Accumulation, "step"), r.GlobalBatch, r.Optimizer)
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// finding is one line of the answer.
+type finding struct{ Name, Text string }
+
+// findings are the lines that explain a recommendation.
+func (d *digest) findings() []finding {
+	r := d.Recommendation
+	list := []finding{
+		{"Throughput", fmt.Sprintf("%s %s, trial %d%s", intervalText(r.Throughput), rateUnit(d.Header.Facts), r.Trial, soakText(r))},
+		{"Peak memory", peakLine(r)},
+		{"Why", r.Reason},
+	}
+	for _, b := range r.Largest {
+		list = append(list, finding{"Largest", borderText(b)})
+	}
+	if text := d.spreadText(); text != "" {
+		list = append(list, finding{"Spread", text})
+	}
+	learning := d.learningRateNote()
+	if learning != "" {
+		list = append(list, finding{"Learning", learning})
+	}
+	for _, note := range r.Notes {
+		list = append(list, finding{"Note", note})
+	}
+	return append(list, finding{"Cost", fmt.Sprintf("%d trials in %s", r.Trials, secondsText(r.WallSeconds))})
+}
+
+func soakText(r *harness.Recommendation) string {
+	if r.Soaked {
+		return " (run again for longer in a fresh process)"
+	}
+	return " (not run again in a fresh process)"
+}
+
+// peakLine is the peak with its limit and headroom.
+func peakLine(r *harness.Recommendation) string {
+	if r.LimitBytes == nil || r.Headroom == nil {
+		return fmt.Sprintf("%s %s, no limit set", harness.FormatBytes(r.PeakBytes), r.LimitOn)
+	}
+	return fmt.Sprintf("%s %s of %s: headroom %s (%s)", harness.FormatBytes(r.PeakBytes), r.LimitOn, harness.FormatBytes(*r.LimitBytes),
+		harness.FormatBytes(*r.Headroom), percent(float64(*r.Headroom)/float64(*r.LimitBytes), false))
+}
+
+// borderText says what the largest size is and what stopped a larger one.
+func borderText(b tuner.Border) string {
+	text := fmt.Sprintf("%s, %s: ", b.Set, passes(b.Accumulation))
+	if b.MicroBatch == 0 {
+		text += "no size ran"
+	} else {
+		text += fmt.Sprintf("%d ran (trial %d)", b.MicroBatch, b.RanTrial)
+	}
+	if b.FailedTrial != nil {
+		return text + fmt.Sprintf(", the next did not fit (trial %d)", *b.FailedTrial)
+	}
+	return text + "; stopped by: " + b.Bound
+}
+
+// spreadText is how far the peaks of the same configuration lay apart at most;
+// empty where none ran twice.
+func (d *digest) spreadText() string {
+	widest, text := -1.0, ""
+	for _, c := range d.configs {
+		if s := spread(c.Peaks); len(c.Peaks) > 1 && s > widest {
+			widest = s
+			text = fmt.Sprintf("peaks of one configuration differ by at most %s (%s, %d runs: %s)",
+				percent(s, false), c.Config, len(c.Peaks), peakList(c.Peaks))
+		}
+	}
+	return text
+}
+
+// peakList is raw peaks in one unit, such as "431.2, 432.0 MiB".
+func peakList(peaks []int64) string {
+	u := unitFor(byteUnits, float64(medianBytes(peaks)))
+	texts := make([]string, len(peaks))
+	for i, p := range peaks {
+		texts[i] = u.text(float64(p))
+	}
+	return strings.Join(texts, ", ") + " " + u.name
+}
+
+// noAnswer says what is known of a search that has no recommendation.
+func (d *digest) noAnswer() string {
+	ran, smallest := 0, int64(0)
+	for _, r := range d.results {
+		if r.ran() {
+			ran++
+		}
+		if r.PeakBytes > 0 && (smallest == 0 || r.PeakBytes < smallest) {
+			smallest = r.PeakBytes
+		}
+	}
+	text := fmt.Sprintf("No recommendation: %d of %d trials ran", ran, len(d.Trials))
+	if ran == 0 && smallest > 0 && d.Header.LimitBytes != nil {
+		text += fmt.Sprintf("; the smallest peak seen is %s, the limit %s", harness.FormatBytes(smallest), harness.FormatBytes(*d.Header.LimitBytes))
+	}
+	return text + "."
+}

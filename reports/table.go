@@ -1,0 +1,169 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"autotune/harness"
+	"autotune/tuner"
+	"autotune/tuner/stats"
+)
+
+const (
+	maxRows    = 40 // of a terminal table of trials
+	reasonWide = 19 // characters of a failure's reason in the terminal
+)
+
+// Table writes the trials for a terminal of 80 columns: those of the
+// recommended configuration first, then those that prove the borders, then the
+// failures, then the rest, each in the order run. More than 40 are cut, and the
+// last line says how many more are in trials.csv. A run without trials gives one
+// line that says so.
+func Table(w io.Writer, run *harness.Run) error {
+	d, err := digestOf(run)
+	if err != nil {
+		return err
+	}
+	if len(d.results) == 0 {
+		_, err := fmt.Fprintln(w, "No trial has run.")
+		return err
+	}
+	ordered := byInterest(d)
+	shown := ordered[:min(maxRows, len(ordered))]
+	if err := writeTable(w, d.trialColumns(shown), d.trialRows(shown)); err != nil {
+		return err
+	}
+	if more := len(ordered) - len(shown); more > 0 {
+		_, err := fmt.Fprintf(w, "%d more in trials.csv\n", more)
+		return err
+	}
+	return nil
+}
+
+// byInterest sorts results: the recommended configuration, borders, failures, the rest.
+func byInterest(d *digest) []result {
+	border := d.borderTrials()
+	rank := func(r result) int {
+		switch {
+		case d.recommended(r.Config):
+			return 0
+		case border[r.Number]:
+			return 1
+		case r.Status != tuner.OK:
+			return 2
+		}
+		return 3
+	}
+	ordered := slices.Clone(d.results)
+	slices.SortStableFunc(ordered, func(a, b result) int { return rank(a) - rank(b) })
+	return ordered
+}
+
+// recommended says whether the configuration is the run's recommendation.
+func (d *digest) recommended(c tuner.Config) bool {
+	r := d.Recommendation
+	return r != nil && c == tuner.Config{
+		Precision: r.Precision, MicroBatch: r.MicroBatch, Accumulation: r.Accumulation, Knobs: r.Knobs,
+	}
+}
+
+// borderTrials are the numbers of the trials that prove the recommendation's borders.
+func (d *digest) borderTrials() map[int]bool {
+	numbers := map[int]bool{}
+	if d.Recommendation == nil {
+		return numbers
+	}
+	for _, b := range d.Recommendation.Largest {
+		if b.RanTrial > 0 {
+			numbers[b.RanTrial] = true
+		}
+		if b.FailedTrial != nil {
+			numbers[*b.FailedTrial] = true
+		}
+	}
+	return numbers
+}
+
+// trialColumns are the columns of the table of trials: without the share of the
+// limit where there is none, without knobs where no trial has any.
+func (d *digest) trialColumns(shown []result) []column {
+	columns := []column{right("trial"), left("for"), left("prec."), right("batch"), left("status"),
+		left(rateUnit(d.Header.Facts)), right("peak " + peakUnit(shown).name)}
+	if d.Header.LimitBytes != nil {
+		columns = append(columns, right("limit"))
+	}
+	if hasKnobs(shown) {
+		columns = append(columns, left("knobs"))
+	}
+	return columns
+}
+
+func (d *digest) trialRows(shown []result) [][]string {
+	unit := peakUnit(shown)
+	var rows [][]string
+	for _, r := range shown {
+		row := []string{fmt.Sprint(r.Number), string(r.Purpose), r.Precision, shape(r.Config), string(r.Status),
+			rateOrReason(r), peakText(unit, r.Seen)}
+		if limit := d.Header.LimitBytes; limit != nil {
+			row = append(row, shareText(r.Seen, *limit))
+		}
+		if hasKnobs(shown) {
+			row = append(row, r.Knobs)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// rateOrReason is a trial's throughput, or why it has none.
+func rateOrReason(r result) string {
+	if r.ran() {
+		return shortInterval(r.Throughput)
+	}
+	return shorten(r.shortReason(), reasonWide)
+}
+
+// shortInterval is an interval as "412.3 (405.1-420.8)".
+func shortInterval(i stats.Interval) string {
+	return strings.Replace(intervalText(i), " to ", "-", 1)
+}
+
+// shorten cuts a text to a number of characters and ends it with "..." where it cut.
+func shorten(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return strings.TrimRight(string(runes[:most-3]), " ") + "..."
+}
+
+// peakUnit is the unit for the column of peaks.
+func peakUnit(list []result) unit {
+	largest := int64(0)
+	for _, r := range list {
+		largest = max(largest, r.Seen)
+	}
+	return unitFor(byteUnits, float64(largest))
+}
+
+// peakText is a peak in the column's unit, or a dash where it is not known.
+func peakText(u unit, peak int64) string {
+	if peak == 0 {
+		return "-"
+	}
+	return u.text(float64(peak))
+}
+
+// shareText is a peak as a share of the limit, or a dash where it is not known.
+func shareText(peak, limit int64) string {
+	if peak == 0 || limit == 0 {
+		return "-"
+	}
+	return percent(float64(peak)/float64(limit), false)
+}
+
+func hasKnobs(list []result) bool {
+	return slices.ContainsFunc(list, func(r result) bool { return r.Knobs != "" })
+}

@@ -1,0 +1,87 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// column is one column of a terminal table.
+type column struct {
+	name  string
+	align tw.Align
+}
+
+func left(name string) column  { return column{name, tw.AlignLeft} }
+func right(name string) column { return column{name, tw.AlignRight} }
+
+// writeTable writes a table with a rule under its header and no other lines, so
+// that it is narrow and can be pasted anywhere. Each row has as many cells as
+// there are columns.
+func writeTable(w io.Writer, columns []column, rows [][]string) error {
+	names := make([]string, len(columns))
+	aligns := make(tw.Alignment, len(columns))
+	for i, c := range columns {
+		names[i], aligns[i] = c.name, c.align
+	}
+	var out strings.Builder
+	table := tablewriter.NewTable(&out,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Symbols: tw.NewSymbols(tw.StyleASCII),
+			Settings: tw.Settings{
+				Lines:      tw.Lines{ShowTop: tw.Off, ShowBottom: tw.Off, ShowHeaderLine: tw.On, ShowFooterLine: tw.Off},
+				Separators: tw.SeparatorsNone,
+			},
+		})),
+		tablewriter.WithPadding(tw.Padding{Left: "", Right: "  ", Overwrite: true}),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: aligns}),
+		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: aligns}),
+	)
+	table.Header(names)
+	if err := table.Bulk(rows); err != nil {
+		return err
+	}
+	if err := table.Render(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(out.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// terminalWidth is the number of characters that lines are broken at.
+const terminalWidth = 80
+
+// wrap breaks a text into lines that fit the terminal, the first behind a head,
+// the others indented as far.
+func wrap(head, text string) string {
+	lines := head
+	room := terminalWidth - len(head)
+	used := 0
+	for _, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		switch {
+		case used == 0:
+			used = n
+		case used+1+n > room:
+			lines += "\n" + strings.Repeat(" ", len(head))
+			used = n
+		default:
+			lines += " "
+			used += 1 + n
+		}
+		lines += word
+	}
+	return lines
+}
