@@ -26,6 +26,9 @@ func (*Done) op() string   { return OpDone }
 func (*Failed) op() string { return OpFailed }
 func (*Exit) op() string   { return OpExit }
 
+// Name is the operation of a message, such as "step".
+func Name(m Message) string { return m.op() }
+
 // Violation is a line that breaks the protocol: it is no JSON, too long, of
 // another version, or of an unknown operation.
 type Violation struct {

@@ -111,13 +111,24 @@ func receiveAll(conn *Conn, returned <-chan struct{}) <-chan incoming {
 	return inbox
 }
 
-// serveTrial runs one trial while it listens: whatever arrives meanwhile ends the worker.
+// serveTrial runs one trial and sends how it ended. It listens meanwhile:
+// whatever arrives before the answer is sent ends the worker.
 func serveTrial(conn *Conn, e Engine, t Trial, inbox <-chan incoming) error {
-	ended := make(chan error, 1)
-	go func() { ended <- runTrial(conn, e, t) }()
+	type ending struct {
+		answer Message
+		err    error // of the pipe
+	}
+	ended := make(chan ending, 1)
+	go func() {
+		answer, err := runTrial(conn, e, t)
+		ended <- ending{answer, err}
+	}()
 	select {
-	case err := <-ended:
-		return err
+	case end := <-ended:
+		if end.err != nil {
+			return end.err
+		}
+		return conn.Send(end.answer)
 	case in := <-inbox:
 		if m, ok := in.message.(*Trial); ok {
 			return &Violation{fmt.Sprintf("trial %d was asked for while trial %d runs", m.Number, t.Number)}
@@ -126,9 +137,8 @@ func serveTrial(conn *Conn, e Engine, t Trial, inbox <-chan incoming) error {
 	}
 }
 
-// runTrial runs one trial and sends how it ended.
-func runTrial(conn *Conn, e Engine, t Trial) error {
-	var broken error // of the pipe
+// runTrial runs one trial, reports its steps and gives the answer, *Done or *Failed.
+func runTrial(conn *Conn, e Engine, t Trial) (answer Message, broken error) {
 	done, err := guarded(e, t, func(s Step) error {
 		if s.Loss != nil {
 			s.Loss = Finite(*s.Loss)
@@ -136,14 +146,10 @@ func runTrial(conn *Conn, e Engine, t Trial) error {
 		broken = conn.Send(&s)
 		return broken
 	})
-	switch {
-	case broken != nil:
-		return broken
-	case err != nil:
-		return conn.Send(failed(err, done.Memory))
-	default:
-		return conn.Send(&done)
+	if err != nil {
+		return failed(err, done.Memory), broken
 	}
+	return &done, broken
 }
 
 // guarded is e.Run with a panic as an error. The panic's stack goes to stderr, into the trial's log.
