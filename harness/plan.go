@@ -58,7 +58,7 @@ func NewPlan(s Settings, w Workload, env Environment) (Plan, error) {
 // has the plan that it began with.
 func planOf(h Header) (Plan, error) {
 	p := Plan{Header: h}
-	sizes, err := parseSizes(h.Settings.Batch)
+	sizes, err := tuner.ParseSizes(h.Settings.Batch)
 	if err != nil {
 		return Plan{}, usagef("--batch %s: %v", h.Settings.Batch, err)
 	}

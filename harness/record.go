@@ -3,6 +3,7 @@ package harness
 import (
 	"time"
 
+	"autotune/harness/failure"
 	"autotune/harness/protocol"
 	"autotune/tuner"
 	"autotune/tuner/stats"
@@ -110,16 +111,19 @@ type Failure struct {
 	// ExitCode and Signal are of a worker that ended; null and empty where it did not.
 	ExitCode *int   `json:"exit_code"`
 	Signal   string `json:"signal,omitempty"`
+	// KernelKills is how many processes the kernel's out-of-memory killer ended on the
+	// machine while the worker lived; null: not known, or the worker did not end.
+	KernelKills *int64 `json:"kernel_oom_kills,omitempty"`
 }
 
-// The harness's own types of failure.
+// The harness's own types of failure, in Failure.Type.
 const (
-	FailureOverLimit   = "harness.over_limit"  // killed a quarter past the memory limit
-	FailureDeadline    = "harness.deadline"    // killed at a deadline
-	FailureInterrupted = "harness.interrupted" // stopped by the user
-	FailureProtocol    = "harness.protocol"    // the worker broke the protocol
-	FailureExit        = "harness.exit"        // the worker ended by itself
-	FailureUnsupported = "harness.unsupported" // not run: the worker said at start that it cannot
+	FailureOverLimit   = failure.TypeOverLimit
+	FailureDeadline    = failure.TypeDeadline
+	FailureInterrupted = failure.TypeInterrupted
+	FailureProtocol    = failure.TypeProtocol
+	FailureExit        = failure.TypeExit
+	FailureUnsupported = failure.TypeUnsupported
 )
 
 // Recommendation is the journal's last record and the content of recommended.json.

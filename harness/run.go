@@ -1,12 +1,8 @@
 package harness
 
-import (
-	"context"
+import "autotune/tuner"
 
-	"autotune/tuner"
-)
-
-// Options say which run to make.
+// Options say which run to make or to resume.
 type Options struct {
 	Dir      string   // the run's folder; made where it is missing
 	Plan     Plan     // what to run; Resume takes it from the journal instead
@@ -26,6 +22,14 @@ type Events interface {
 	// Note is a sentence that the user should read.
 	Note(string)
 }
+
+// nobody is told nothing.
+type nobody struct{}
+
+func (nobody) Begin(Header)                                {}
+func (nobody) TrialBegin(int, tuner.Request, int, float64) {}
+func (nobody) TrialEnd(TrialRecord, tuner.Status)          {}
+func (nobody) Note(string)                                 {}
 
 // Run is what a journal holds.
 type Run struct {
@@ -55,23 +59,3 @@ func (r *Run) WallSeconds() float64 {
 	}
 	return sum
 }
-
-// Tune searches: it runs the trials that the tuner asks for, proves the answer
-// and returns the run with its recommendation. The run is returned beside an
-// error too, as far as it came. The error has an ExitCode method: a *UsageError
-// where the folder cannot be used, else an *ExitError.
-//
-// When ctx is cancelled the running trial is stopped and recorded as
-// interrupted; the error is then ErrInterrupted and Resume goes on.
-func Tune(ctx context.Context, o Options) (*Run, error) { return start(ctx, o) }
-
-// Bench measures the plan's configurations, interleaved, each Settings.Repeat
-// times in a fresh worker. A configuration that did not run is not repeated.
-// The error is nil when at least one ran. It ends and resumes as Tune does.
-func Bench(ctx context.Context, o Options) (*Run, error) { return start(ctx, o) }
-
-// Resume goes on with the run in o.Dir, a tune or a bench: it cuts off a line
-// that was written in part, takes the finished trials as they are, runs
-// interrupted ones again, and goes on as if nothing had happened. Of o.Plan
-// nothing is used. A finished run is returned as it is.
-func Resume(ctx context.Context, o Options) (*Run, error) { return resume(ctx, o) }

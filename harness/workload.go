@@ -1,5 +1,7 @@
 package harness
 
+import "time"
+
 // Workload is one model on one engine and device: how its worker starts and
 // what is known of it beforehand. The harness knows no model but through it.
 type Workload struct {
@@ -8,6 +10,8 @@ type Workload struct {
 	Command []string
 	// Env are variables for the worker, as NAME=VALUE, added to the harness's own.
 	Env []string
+	// StartTimeout is how long the worker may take from its start to ready; 0: DefaultStartTimeout.
+	StartTimeout time.Duration
 
 	Model        string            // an alias resolved, such as resnet20
 	Options      map[string]string // of the model, sent with each trial
@@ -19,3 +23,6 @@ type Workload struct {
 	Precisions   []string // that the engine can run
 	LimitOn      string   // the counter that the limit holds
 }
+
+// DefaultStartTimeout is how long a worker may take from its start to ready.
+const DefaultStartTimeout = 30 * time.Second

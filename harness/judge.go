@@ -1,0 +1,121 @@
+package harness
+
+import (
+	"fmt"
+
+	"autotune/harness/failure"
+	"autotune/tuner"
+)
+
+// secondsTolerance is the part of the asked time that the timed steps may fall
+// short of: a worker stops by its own clock, which sees more than the steps.
+const secondsTolerance = 0.05
+
+// Judge tells what a trial means: its status, with the reason as a clause.
+// Earlier are the trials judged before it, which decide where a failure is only
+// perhaps one of memory: it is taken for one where a smaller size of the same
+// set ran. PeakBytes of the result is what the worker reported for the counter
+// that the limit holds, 0 where it reported nothing.
+//
+// A peak above the limit is an oom whatever else happened. Then comes what the
+// failure means (package failure), then whether the steps are those that were
+// asked for, and then whether every loss is finite.
+func Judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Trial, string) {
+	trial := tuner.Trial{
+		Number: t.Number, Config: t.Config, Purpose: t.Purpose,
+		PeakBytes: t.Memory.Peak[h.LimitOn], StepSeconds: t.StepSeconds, WallSeconds: t.WallSeconds,
+	}
+	status, reason := judge(h, earlier, t)
+	trial.Status = status
+	return trial, reason
+}
+
+func judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Status, string) {
+	if t.Failure != nil && t.Failure.Type == FailureInterrupted {
+		return tuner.Interrupted, "stopped by the user"
+	}
+	if peak := seenPeak(h, t); h.LimitBytes != nil && peak > *h.LimitBytes {
+		return tuner.OOM, fmt.Sprintf("the peak of %s is above the limit of %s", FormatBytes(peak), FormatBytes(*h.LimitBytes))
+	}
+	if t.Failure != nil {
+		return judgeFailure(earlier, t)
+	}
+	if wrong := miscount(h, t); wrong != "" {
+		return tuner.Invalid, wrong
+	}
+	for i, loss := range t.Losses {
+		if loss == nil {
+			return tuner.Diverged, fmt.Sprintf("the loss of step %d is not finite", i+1)
+		}
+	}
+	return tuner.OK, "ran within the limit"
+}
+
+// seenPeak is the peak of the counter that the limit holds: as the worker
+// reported it or, where it failed before it could, as it was seen from outside.
+func seenPeak(h Header, t TrialRecord) int64 {
+	if peak, reported := t.Memory.Peak[h.LimitOn]; reported || t.Failure == nil || h.LimitOn != hostCounter {
+		return peak
+	}
+	return t.SeenPeakBytes
+}
+
+// judgeFailure is the status of a failed trial.
+func judgeFailure(earlier []tuner.Trial, t TrialRecord) (tuner.Status, string) {
+	f := t.Failure
+	row := failure.Explain(failure.Seen{Type: f.Type, Phase: f.Phase, Text: f.Text, Signal: f.Signal, KernelKills: f.KernelKills})
+	switch row.Means {
+	case failure.Memory:
+		return tuner.OOM, row.Says
+	case failure.MaybeMemory:
+		if smallerRan(earlier, t.Config) {
+			return tuner.OOM, row.Says + "; a smaller size ran"
+		}
+		return tuner.Crashed, row.Says + "; no smaller size ran"
+	case failure.Deadline:
+		return tuner.Timeout, row.Says
+	case failure.Unsupported:
+		return tuner.Unsupported, row.Says
+	case failure.Protocol:
+		return tuner.Invalid, row.Says
+	}
+	return tuner.Crashed, row.Says
+}
+
+// smallerRan says whether a smaller micro-batch of the same set ran before.
+func smallerRan(earlier []tuner.Trial, c tuner.Config) bool {
+	for _, e := range earlier {
+		if e.Status == tuner.OK && e.Set() == c.Set() && e.MicroBatch < c.MicroBatch {
+			return true
+		}
+	}
+	return false
+}
+
+// miscount says in a clause how the trial differs from what was asked; empty: it does not.
+func miscount(h Header, t TrialRecord) string {
+	var timed float64
+	for _, s := range t.StepSeconds {
+		timed += s
+	}
+	reported := len(t.WarmupSeconds) + len(t.StepSeconds)
+	switch {
+	case t.StepsRun != reported:
+		return fmt.Sprintf("the worker says that %d steps ran, and reported %d", t.StepsRun, reported)
+	case len(t.WarmupSeconds) < t.WarmupSteps:
+		return fmt.Sprintf("%d warm-up steps ran of %d", len(t.WarmupSeconds), t.WarmupSteps)
+	case len(t.StepSeconds) < t.Steps:
+		return fmt.Sprintf("%d timed steps ran of %d", len(t.StepSeconds), t.Steps)
+	case timed < t.Seconds*(1-secondsTolerance):
+		return fmt.Sprintf("the timed steps took %.3g s of the %.3g s asked for", timed, t.Seconds)
+	}
+	for i, samples := range t.Samples {
+		if samples != t.Config.Samples() {
+			return fmt.Sprintf("step %d saw %d samples, not %d", i+1, samples, t.Config.Samples())
+		}
+	}
+	if _, reported := t.Memory.Peak[h.LimitOn]; !reported && h.LimitBytes != nil {
+		return fmt.Sprintf("the worker reported no %q memory, which the limit holds", h.LimitOn)
+	}
+	return ""
+}

@@ -1,0 +1,262 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"autotune/harness/protocol"
+	"autotune/tuner"
+)
+
+const (
+	// baselineFactor and baselineGrace are how far a worker's memory between trials may stay
+	// above that before its first; more than both, and the worker is replaced.
+	baselineFactor = 1.1
+	baselineGrace  = 8 << 20 // bytes
+	// startAttempts is how many workers in a row may fail to start before the run ends.
+	startAttempts = 2
+)
+
+// scheduler says which trials to run; a *tuner.Tuner is one.
+type scheduler interface {
+	// Next gives the next trial; false: there is nothing more to ask.
+	Next() (tuner.Request, bool)
+	// Observe takes what a trial gave.
+	Observe(tuner.Trial)
+	// Left estimates what is left: trials, and seconds (0: not known).
+	Left() (trials int, seconds float64)
+}
+
+// session is a run while it goes on.
+type session struct {
+	workload Workload
+	header   Header
+	run      *Run
+	judged   []tuner.Trial // what run.Trials mean
+	journal  *journal
+	events   Events
+
+	worker     *worker // nil: none is alive
+	workers    int     // started in this run
+	readied    bool    // one has said ready
+	startsLost int     // workers in a row that did not
+	noReset    bool    // peaks cannot be set back here: a fresh worker each trial
+	fatal      error   // what ends the run after the record of the trial is written
+}
+
+// trials runs what the scheduler asks for until it has nothing more to ask.
+func (s *session) trials(ctx context.Context, next scheduler) error {
+	for {
+		request, more := next.Next()
+		if !more {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return s.interrupted()
+		}
+		number := s.run.lastNumber() + 1
+		trials, seconds := next.Left()
+		s.events.TrialBegin(number, request, trials, seconds)
+		record, err := s.trial(ctx, number, request)
+		if err == nil {
+			err = s.journal.append(record)
+		}
+		if err != nil {
+			return err
+		}
+		trial, _ := Judge(s.header, s.judged, record)
+		s.run.Trials, s.judged = append(s.run.Trials, record), append(s.judged, trial)
+		s.events.TrialEnd(record, trial.Status)
+		switch {
+		case s.fatal != nil:
+			return s.fatal
+		case trial.Status == tuner.Interrupted:
+			return s.interrupted()
+		}
+		next.Observe(trial)
+	}
+}
+
+// interrupted is the error of a run that was stopped.
+func (s *session) interrupted() error {
+	return exitf(ErrInterrupted, "stopped; go on by: autotune resume %s", s.run.Dir)
+}
+
+// trial runs one trial and gives its record. Its error means that the trial could not be run at all.
+func (s *session) trial(ctx context.Context, number int, request tuner.Request) (TrialRecord, error) {
+	begun, processor := time.Now(), processorTime()
+	record := TrialRecord{
+		V: JournalVersion, Record: KindTrial, Number: number, Request: request, Started: begun.UTC(),
+		WarmupSeconds: []float64{}, StepSeconds: []float64{}, Losses: []*float64{}, Samples: []int{},
+	}
+	if request.Purpose == tuner.Bench {
+		record.Repeat = s.repeats(request.Config) + 1
+	}
+	var err error
+	record.Failure, err = s.onWorker(ctx, &record)
+	record.WallSeconds = time.Since(begun).Seconds()
+	record.HarnessCPUSeconds = (processorTime() - processor).Seconds()
+	return record, err
+}
+
+// repeats is how often bench measured the configuration so far.
+func (s *session) repeats(c tuner.Config) int {
+	n := 0
+	for _, t := range s.judged {
+		if t.Purpose == tuner.Bench && t.Config == c && t.Status != tuner.Interrupted {
+			n++
+		}
+	}
+	return n
+}
+
+// onWorker runs the trial of the record on a worker that is fit for it.
+func (s *session) onWorker(ctx context.Context, record *TrialRecord) (*Failure, error) {
+	s.retire(record.Request)
+	path := logPath(s.run.Dir, record.Number)
+	log, err := os.Create(path)
+	if err != nil {
+		return nil, s.logError(err)
+	}
+	if s.worker == nil {
+		failed, err := s.start(ctx, record, log)
+		if failed != nil || err != nil {
+			return failed, err
+		}
+	} else {
+		s.worker.output.begin(log)
+	}
+	w := s.worker
+	record.Worker = w.number
+	if !slices.Contains(w.ready.Precisions, record.Precision) {
+		return &Failure{Type: FailureUnsupported, Phase: "start", Text: fmt.Sprintf("the worker runs the precisions %v, not %s", w.ready.Precisions, record.Precision)}, nil
+	}
+	failed := s.attempt(record).run(ctx, s.request(record))
+	s.inspect(record)
+	return failed, nil
+}
+
+// attempt is the trial of the record on the worker that is ready.
+func (s *session) attempt(record *TrialRecord) *attempt {
+	a := &attempt{worker: s.worker, record: record, allowed: s.header.Settings.TrialTimeout}
+	if record.Purpose == tuner.Soak {
+		a.allowed += record.Seconds
+	}
+	if s.header.LimitBytes != nil && s.header.LimitOn == hostCounter {
+		a.killAt = int64(overLimit * float64(*s.header.LimitBytes))
+	}
+	return a
+}
+
+// request is what the worker is asked.
+func (s *session) request(r *TrialRecord) *protocol.Trial {
+	t := &protocol.Trial{
+		Number: r.Number, Model: s.workload.Model, Options: s.workload.Options,
+		Optimizer: s.header.Settings.Optimizer, Seed: s.header.Settings.Seed,
+		Precision: r.Precision, MicroBatch: r.MicroBatch, Accumulation: r.Accumulation, Knobs: r.Knobs,
+		WarmupSteps: r.WarmupSteps, Steps: r.Steps, Seconds: r.Seconds,
+	}
+	if s.header.LimitBytes != nil {
+		t.LimitBytes = *s.header.LimitBytes
+	}
+	return t
+}
+
+// start starts a worker and waits until it is ready. Its error means that the program cannot be started.
+func (s *session) start(ctx context.Context, record *TrialRecord, log *os.File) (*Failure, error) {
+	s.workers++
+	record.Worker = s.workers
+	w, err := startWorker(s.workload, s.workers, log)
+	if err != nil {
+		_ = log.Close()
+		return nil, exitf(ErrNoEngine, "the worker of the engine %s cannot be started: %w", s.workload.Engine, err)
+	}
+	s.worker = w
+	if s.header.LimitBytes == nil {
+		w.last()
+	}
+	patience := s.workload.StartTimeout
+	if patience == 0 {
+		patience = DefaultStartTimeout
+	}
+	failed := (&attempt{worker: w, record: record}).awaitReady(ctx, patience)
+	switch {
+	case failed == nil:
+		s.readied, s.startsLost = true, 0
+	case failed.Type != FailureInterrupted:
+		s.lostStart(failed, log.Name())
+	}
+	return failed, nil
+}
+
+// lostStart counts workers that did not become ready; too many in a row end the run.
+func (s *session) lostStart(failed *Failure, log string) {
+	s.startsLost++
+	if s.startsLost < startAttempts {
+		return
+	}
+	kind := ErrNoEngine
+	if s.readied {
+		kind = ErrFailed
+	}
+	s.fatal = exitf(kind, "%d workers of the engine %s in a row did not become ready; the last: %s (its output is in %s)",
+		s.startsLost, s.workload.Engine, strings.SplitN(failed.Text, "\n", 2)[0], log)
+}
+
+// retire ends a worker that is not fit for the next trial, and says why where it is worth a word.
+func (s *session) retire(next tuner.Request) {
+	w := s.worker
+	if w == nil {
+		return
+	}
+	if w.spent == "" && w.hasExited() {
+		w.spent = "it ended"
+		s.events.Note(fmt.Sprintf("Worker %d ended between two trials; another takes its place.", w.number))
+	}
+	if w.spent != "" || next.Fresh && w.trials > 0 || s.noReset && w.trials > 0 {
+		s.stopWorker()
+	}
+}
+
+// inspect looks at what the trial says of its worker's memory.
+func (s *session) inspect(r *TrialRecord) {
+	w := s.worker
+	if len(r.Memory.Peak) > 0 && !r.Memory.Reset && !s.noReset {
+		s.noReset = true
+		s.events.Note("This system cannot set a process's peak memory back: every trial gets a fresh worker.")
+	}
+	base := r.Memory.Baseline[s.header.LimitOn]
+	switch {
+	case base == 0:
+	case w.baseline == 0:
+		w.baseline = base
+	case float64(base) > baselineFactor*float64(w.baseline) && base > w.baseline+baselineGrace && w.spent == "":
+		w.spent = "its memory did not come back"
+		s.events.Note(fmt.Sprintf("Worker %d began trial %d with %s where its first began with %s: memory did not come back, and another takes its place.",
+			w.number, r.Number, FormatBytes(base), FormatBytes(w.baseline)))
+	}
+}
+
+// stopWorker ends the worker, if there is one.
+func (s *session) stopWorker() {
+	if s.worker == nil {
+		return
+	}
+	w := s.worker
+	s.worker = nil
+	if err := w.close(); err != nil && s.fatal == nil {
+		s.fatal = s.logError(err)
+	}
+}
+
+// logError is the error for a log that cannot be written.
+func (s *session) logError(err error) error {
+	return exitf(ErrFailed, "a trial's log cannot be written (%w); what was measured is safe; then: autotune resume %s", err, s.run.Dir)
+}
+
+// errNoPipes is why no trial runs on some systems.
+var errNoPipes = exitf(ErrNoEngine, "trials run on Linux, macOS and other Unix systems: this one gives a worker no pipes of its own; reports of existing runs work here")

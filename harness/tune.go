@@ -1,0 +1,90 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"autotune/tuner"
+)
+
+// tune searches, and writes the recommendation.
+func (s *session) tune(ctx context.Context, plan Plan) error {
+	search, err := tuner.New(plan.Space, plan.Goal)
+	if err != nil {
+		return &UsageError{err.Error()}
+	}
+	s.resumeWith(search)
+	if err := s.trials(ctx, search); err != nil {
+		return err
+	}
+	answer, err := search.Recommend()
+	switch {
+	case errors.Is(err, tuner.ErrNothingFits):
+		return s.nothingFits(err.Error())
+	case err != nil:
+		return exitf(ErrFailed, "%w: see the trials and %s/logs", err, s.run.Dir)
+	}
+	record := s.recommendation(answer)
+	if err := s.journal.append(record); err != nil {
+		return err
+	}
+	s.run.Recommendation = &record
+	return nil
+}
+
+// nothingFits is the error of a run in which every size failed for want of memory.
+func (s *session) nothingFits(what string) error {
+	smallest := int64(math.MaxInt64)
+	for _, t := range s.run.Trials {
+		if peak := max(t.Memory.Peak[s.header.LimitOn], t.SeenPeakBytes); peak > 0 {
+			smallest = min(smallest, peak)
+		}
+	}
+	seen := ""
+	if smallest < math.MaxInt64 {
+		seen = fmt.Sprintf("; the smallest peak seen was %s", FormatBytes(smallest))
+	}
+	if s.header.LimitBytes == nil {
+		return exitf(ErrNothingFits, "%s%s: choose a smaller model or a machine with more memory", what, seen)
+	}
+	return exitf(ErrNothingFits, "%s in the memory limit of %s%s: raise --memory-limit, or choose a smaller model", what, FormatBytes(*s.header.LimitBytes), seen)
+}
+
+// recommendation is the tuner's answer as a record.
+func (s *session) recommendation(r tuner.Recommendation) Recommendation {
+	notes := append([]string{}, r.Notes...)
+	if note := learningRateNote(s.header, r.Samples()); note != "" {
+		notes = append(notes, note)
+	}
+	return Recommendation{
+		V: JournalVersion, Record: KindRecommendation,
+		Model: s.header.Model, Engine: s.header.Engine, Device: s.header.Device,
+		Precision: r.Precision, MicroBatch: r.MicroBatch, Accumulation: r.Accumulation,
+		GlobalBatch: r.Samples(), Knobs: r.Knobs,
+		Optimizer: s.header.Settings.Optimizer, Objective: s.header.Settings.Objective,
+		Throughput: r.Throughput, PeakBytes: r.PeakBytes,
+		LimitOn: s.header.LimitOn, LimitBytes: s.header.LimitBytes, Headroom: r.HeadroomBytes,
+		Trial: r.Trial, Trials: len(s.run.Trials), WallSeconds: s.run.WallSeconds(),
+		Soaked: r.Soaked, Reason: r.Reason, Notes: notes, Largest: append([]tuner.Border{}, r.Largest...),
+	}
+}
+
+// learningRateNote says that the learning rate follows a global batch that is
+// not the recipe's; empty: it is. The linear rule for SGD is that of Goyal et al.
+// 2017 (https://arxiv.org/abs/1706.02677), which comes with a gradual warm-up;
+// the square root for Adam's kind is that of Malladi et al. 2022
+// (https://arxiv.org/abs/2205.10287).
+func learningRateNote(h Header, batch int) string {
+	recipe := h.Facts.RecipeBatch
+	if recipe < 1 || batch == recipe {
+		return ""
+	}
+	ratio, rule := float64(batch)/float64(recipe), "in proportion (Goyal et al. 2017, with a gradual warm-up)"
+	if o := h.Settings.Optimizer; o == "adam" || o == "adamw" {
+		ratio, rule = math.Sqrt(ratio), "with the square root (Malladi et al. 2022)"
+	}
+	return fmt.Sprintf("The global batch is %d and the recipe's is %d: the learning rate has to follow it; a usual first try for %s scales it %s, here times %.3g, and is then checked by training.",
+		batch, recipe, h.Settings.Optimizer, rule, ratio)
+}
