@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	mm "github.com/aclements/go-moremath/stats"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -65,7 +66,6 @@ func CompareRatio(old, new []float64) (Ratio, error) {
 // one-sided ones. (The library's own two-sided value takes the distribution to be
 // symmetric, which it is not where values tie.)
 func pValue(old, new []float64) (float64, error) {
-	p := 0.5
 	for _, s := range [][2][]float64{{old, new}, {new, old}} {
 		result, err := mm.MannWhitneyUTest(s[0], s[1], mm.LocationLess)
 		switch {
@@ -74,9 +74,11 @@ func pValue(old, new []float64) (float64, error) {
 		case err != nil:
 			return 0, fmt.Errorf("Mann-Whitney test: %w", err)
 		}
-		p = min(p, result.P)
+		if result.P <= 0.5 {
+			return 2 * result.P, nil
+		}
 	}
-	return 2 * p, nil
+	return 1, nil
 }
 
 // exactLimit is the largest sample for which uOrder uses the exact distribution.
@@ -91,13 +93,21 @@ func uOrder(m, n int) int {
 		deviation := math.Sqrt(mean * float64(m+n+1) / 6)
 		return max(0, int(math.Floor(mean+0.5+deviation*distuv.UnitNormal.Quantile(tail))))
 	}
+	if k, ok := exactOrders.Load([2]int{m, n}); ok {
+		return k.(int)
+	}
 	u := mm.UDist{N1: m, N2: n}
 	k := 0
 	for u.CDF(float64(k)) <= tail {
 		k++
 	}
+	exactOrders.Store([2]int{m, n}, k)
 	return k
 }
+
+// exactOrders remembers what uOrder gave, by m and n: the distribution takes
+// milliseconds, and a search asks for the same one many times.
+var exactOrders sync.Map
 
 // sortedLogs are the logarithms of positive values, rising.
 func sortedLogs(values []float64) []float64 {
