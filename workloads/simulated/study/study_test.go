@@ -1,0 +1,100 @@
+package study_test
+
+import (
+	"testing"
+
+	"autotune/workloads/simulated"
+	"autotune/workloads/simulated/study"
+)
+
+var ranges = []study.Seeds{study.Known, study.Unseen}
+
+// The goals of the border, over devices with a sharp one: it is exact always;
+// trials have a median of at most 8, a 95th percentile of at most 24 and a maximum
+// of at most 32; the time is in the median at most 0.6 of Lightning's doubling and
+// bisection.
+func TestGoalsOfTheBorder(t *testing.T) {
+	for _, seeds := range ranges {
+		ours, err := study.FindAll(study.Ours(), seeds, simulated.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reference, err := study.FindAll(study.Reference(), seeds, simulated.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := 0
+		for _, f := range ours {
+			if !f.Proven {
+				if wrong++; wrong <= 5 {
+					t.Errorf("device %d: border %d, found %d, or not proven", f.Seed, f.Border, f.Size)
+				}
+			}
+		}
+		trials := study.Summarise(study.Figures(ours, func(f study.Find) float64 { return float64(f.Trials) }))
+		search, all := study.SecondsRatio(ours, reference)
+		seconds, timed := study.Summarise(search), study.Summarise(all)
+		t.Logf("%v: %d borders wrong; trials: median %v, 95%% %v, maximum %v; time: median %.3f of Lightning's, %.3f with timing",
+			seeds, wrong, trials.Median, trials.P95, trials.Max, seconds.Median, timed.Median)
+		if wrong > 0 || trials.Median > 8 || trials.P95 > 24 || trials.Max > 32 || seconds.Median > 0.6 {
+			t.Errorf("%v: want no border wrong, trials of at most 8, 24 and 32, and 0.6 of Lightning's time", seeds)
+		}
+	}
+}
+
+// The goal of the throughput: at least 98% of brute force's on at least 95% of the
+// devices, with any global batch and with a given one.
+func TestGoalsOfTheThroughput(t *testing.T) {
+	for _, seeds := range ranges {
+		for _, globalBatch := range []int{0, 1024} {
+			speeds, err := study.Fastest(seeds, simulated.Options{}, globalBatch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near, trials, worst := 0, 0, speeds[0]
+			for _, s := range speeds {
+				if s.Best.MicroBatch == 0 && s.Chosen.MicroBatch == 0 { // nothing fits
+					near++
+					continue
+				}
+				if s.Share >= 0.98 {
+					near++
+				}
+				if s.Share < worst.Share {
+					worst = s
+				}
+				trials += s.Trials
+			}
+			share := float64(near) / float64(len(speeds))
+			t.Logf("%v, global batch %d (0: any): %.1f%% of the devices reach 98%%; %.1f trials in the mean; worst: device %d, %v for %v, %.3f",
+				seeds, globalBatch, 100*share, float64(trials)/float64(len(speeds)), worst.Seed, worst.Chosen, worst.Best, worst.Share)
+			if share < 0.95 {
+				t.Errorf("%v, global batch %d: want 95%%", seeds, globalBatch)
+			}
+		}
+	}
+}
+
+// The goal of the recorded surfaces: at least 98% of the best on 90% of them, with at
+// most half of their configurations tried (six where there are fewer than twelve).
+func TestGoalsOfTheSurfaces(t *testing.T) {
+	replays, err := study.ReplayAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := 0
+	for _, r := range replays {
+		if r.Tried > r.Budget {
+			t.Errorf("%s: %d configurations tried, want at most %d", r.Surface.Name, r.Tried, r.Budget)
+		}
+		if r.Share >= 0.98 {
+			near++
+		} else {
+			t.Logf("%s: %.3f of the best with %d of %d configurations", r.Surface.Name, r.Share, r.Tried, len(r.Surface.Points))
+		}
+	}
+	t.Logf("%d of %d surfaces reach 98%%", near, len(replays))
+	if float64(near) < 0.9*float64(len(replays)) {
+		t.Errorf("want 90%% of the surfaces")
+	}
+}
