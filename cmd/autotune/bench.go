@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"autotune/harness"
+)
+
+const benchHelp = `bench measures the given configurations, every precision with every micro-batch
+and every number of accumulation steps, without a search. Each is run --repeat
+times in a fresh worker process, the configurations taking turns, so that a
+machine that changes its speed meanwhile changes all of them alike.
+
+With --global-batch the accumulation steps are those that make it.`
+
+const benchExamples = `  autotune bench --model mlp --batch 32,64,128 --out before
+  autotune bench --model mlp --batch 32,64,128 --precision fp32,fp64 --repeat 3
+  autotune check after --baseline before`
+
+// benchCommand measures.
+func benchCommand(s streams) *cobra.Command {
+	r := &runFlags{settings: defaultSettings(harness.CommandBench)}
+	cmd := &cobra.Command{
+		Use:     "bench --model NAME --batch SIZES",
+		Short:   "Measure the given configurations, no search",
+		Long:    benchHelp,
+		Example: benchExamples,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return r.begin(s, cmd, harness.Bench)
+		},
+	}
+	r.add(cmd)
+	return cmd
+}

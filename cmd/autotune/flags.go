@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"autotune/harness"
+	"autotune/tuner"
+	"autotune/workloads"
+)
+
+// The names that some flags choose from. That a name is known does not say
+// that the engine can do it: the engine's own list is checked with the workload.
+var (
+	precisionNames = []string{"fp64", "fp32", "tf32", "bf16", "fp16"}
+	optimizerNames = []string{"sgd", "momentum", "adam", "adamw"}
+	objectiveNames = []string{string(tuner.Throughput), string(tuner.Batch), string(tuner.Memory)}
+)
+
+// defaultSettings are the settings that a command begins with.
+func defaultSettings(command string) harness.Settings {
+	s := harness.Settings{
+		Command:      command,
+		Engine:       workloads.Auto,
+		Device:       "cpu",
+		Precision:    []string{"fp32"},
+		TrialTimeout: harness.DefaultTrialTimeout,
+		Seed:         1,
+	}
+	if command == harness.CommandTune {
+		s.Objective = string(tuner.Throughput)
+		s.Soak = 5
+	} else {
+		s.Repeat = harness.DefaultRepeat
+	}
+	return s
+}
+
+// addTrainingFlags adds the flags that say what is trained, with what, and how.
+func addTrainingFlags(f *pflag.FlagSet, s *harness.Settings) {
+	f.Var(text{value: &s.Model}, "model", "`NAME` of what is trained (autotune models lists them)")
+	f.Var(options{&s.Set}, "set", "a model's option as `KEY=VALUE`; can be given again")
+	f.Var(text{value: &s.Engine}, "engine", "`NAME` of what runs the steps: "+strings.Join(workloads.EngineNames(), ", "))
+	f.Var(text{value: &s.Device}, "device", "`DEVICE` to train on: cpu, cuda or cuda:N")
+	f.Var(names{&s.Precision, oneOf(precisionNames...)}, "precision", "`LIST` of precisions: "+strings.Join(precisionNames, ", "))
+	f.Var(text{&s.Batch, checkSizes}, "batch", "micro-batch `SIZES`: a range 1..4096, a list 8,16,32, multiples 8..512:8, powers 1..1024:x2")
+	f.Var(sizes{&s.Accumulation, tuner.ParseSizes}, "accumulation", "accumulation steps as `SIZES`: 1,2,4")
+	f.Var(text{&s.GlobalBatch, checkGlobalBatch}, "global-batch", "samples per optimizer step, `N` or any (default the model's recipe)")
+	f.Var(text{&s.Optimizer, oneOf(optimizerNames...)}, "optimizer", "`NAME`: "+strings.Join(optimizerNames, ", ")+" (default the model's recipe)")
+	f.Var(text{&s.MemoryLimit, checkLimit}, "memory-limit", "`SIZE` such as 2GiB, a share of what is available such as 90%, or none (default the smaller of 2GiB and 50%)")
+	f.Var(seconds{&s.TrialTimeout}, "trial-timeout", "`DURATION` after which a trial is stopped, start-up not counted")
+	f.Var(seed{&s.Seed}, "seed", "`N` that weights and data are made from")
+}
+
+// addSearchFlags adds the flags that only a search has.
+func addSearchFlags(f *pflag.FlagSet, s *harness.Settings) {
+	f.Var(text{&s.Objective, oneOf(objectiveNames...)}, "objective", "`NAME` of what is best: "+strings.Join(objectiveNames, ", "))
+	f.Var(text{&s.Headroom, checkHeadroom}, "headroom", "`SIZE` or share of the limit that the recommendation must leave, such as 64MiB or 10%")
+	f.Var(count{&s.MaxTrials, 0}, "max-trials", "`N` trials at most, the soak not counted; 0: no bound")
+	f.Var(seconds{&s.MaxTime}, "max-time", "`DURATION` of the search at most, resumed time included; 0: no bound")
+	f.Var(seconds{&s.Soak}, "soak", "least `DURATION` of the last, proving run of the winner; 0: none")
+}
+
+// outputFlags say where results go and how much is said meanwhile.
+type outputFlags struct {
+	json, quiet, verbose bool
+}
+
+func (o *outputFlags) add(f *pflag.FlagSet) {
+	o.addJSON(f)
+	o.addQuiet(f)
+	f.BoolVar(&o.verbose, "verbose", false, "a line for every trial with its raw figures on stderr")
+}
+
+func (o *outputFlags) addJSON(f *pflag.FlagSet) { f.BoolVar(&o.json, "json", false, jsonUsage) }
+
+func (o *outputFlags) addQuiet(f *pflag.FlagSet) {
+	f.BoolVar(&o.quiet, "quiet", false, "say nothing on stderr but errors")
+}
+
+const jsonUsage = "print the result as JSON on stdout, and nothing else there"
+
+// check refuses contradicting flags.
+func (o *outputFlags) check() error {
+	if o.quiet && o.verbose {
+		return usagef("--quiet and --verbose contradict each other; give one of them")
+	}
+	return nil
+}
+
+// addRunFlags adds the flags of commands that begin a run: where it goes, and
+// the file that settings are read from.
+func addRunFlags(f *pflag.FlagSet, out, config *string) {
+	f.Var(text{value: out}, "out", "`FOLDER` for the run's files (default "+runsFolder+"/MODEL-UTCTIME)")
+	f.Var(text{value: config}, "config", "`FILE` in YAML with the same names as the flags; a flag wins")
+}
+
+// The checks of texts that harness.NewPlan resolves.
+
+func checkSizes(s string) error {
+	_, err := tuner.ParseSizes(s)
+	return err
+}
+
+func checkLimit(s string) error {
+	_, err := harness.ParseLimit(s)
+	return err
+}
+
+func checkHeadroom(s string) error {
+	if s == "0" || s == "0%" {
+		return nil
+	}
+	return checkLimit(s)
+}
+
+func checkGlobalBatch(s string) error {
+	if n, err := strconv.Atoi(s); s == "any" || err == nil && n >= 1 {
+		return nil
+	}
+	return errors.New("neither a number of samples from 1 on nor any")
+}

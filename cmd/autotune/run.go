@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"autotune/harness"
+	"autotune/reports"
+	"autotune/workloads"
+)
+
+// runFlags are what the commands that begin a run have in common.
+type runFlags struct {
+	settings    harness.Settings
+	out, config string
+	output      outputFlags
+}
+
+// add adds the flags that tune and bench share.
+func (r *runFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	addTrainingFlags(f, &r.settings)
+	if r.settings.Command == harness.CommandTune {
+		addSearchFlags(f, &r.settings)
+	} else {
+		f.Var(count{&r.settings.Repeat, 1}, "repeat", "`N` fresh workers that measure each configuration")
+	}
+	addRunFlags(f, &r.out, &r.config)
+	r.output.add(f)
+}
+
+// begin reads the file of settings, plans the run and makes it with execute.
+func (r *runFlags) begin(s streams, cmd *cobra.Command, execute runner) error {
+	if r.config != "" {
+		if err := applyConfig(r.config, cmd.Flags()); err != nil {
+			return err
+		}
+	}
+	if err := r.output.check(); err != nil {
+		return err
+	}
+	if r.settings.Model == "" {
+		return usagef("no model is named; give one, such as autotune %s--model resnet (autotune models lists them)", commandPrefix(cmd))
+	}
+	workload, err := resolve(r.settings)
+	if err != nil {
+		return err
+	}
+	plan, err := harness.NewPlan(r.settings, workload, harness.ReadEnvironment())
+	if err != nil {
+		return err
+	}
+	if r.out == "" {
+		r.out = newFolder(workload.Model, time.Now())
+	}
+	return r.output.runAndShow(s, execute, harness.Options{Dir: r.out, Plan: plan, Workload: workload})
+}
+
+// commandPrefix is what stands between the program's name and the flags: nothing for tune.
+func commandPrefix(cmd *cobra.Command) string {
+	if cmd.Name() == harness.CommandTune {
+		return ""
+	}
+	return cmd.Name() + " "
+}
+
+// resolve gives the workload that settings ask for.
+func resolve(s harness.Settings) (harness.Workload, error) {
+	return workloads.Resolve(workloads.Choice{Model: s.Model, Options: s.Set, Engine: s.Engine, Device: s.Device})
+}
+
+// runner is harness.Tune, harness.Bench or harness.Resume.
+type runner func(context.Context, harness.Options) (*harness.Run, error)
+
+// runAndShow makes the run, shows its progress, and writes and shows what came
+// of it, the trials of a run without an answer too.
+func (o *outputFlags) runAndShow(s streams, execute runner, options harness.Options) error {
+	events := newEvents(s.err, *o)
+	options.Events = events
+	ctx, stop := interruptible()
+	run, err := execute(ctx, options)
+	stop()
+	events.close()
+	if errors.Is(err, harness.ErrInterrupted) {
+		return o.interrupted(s, options.Dir)
+	}
+	if run == nil || len(run.Trials) == 0 {
+		return err
+	}
+	if shown := o.show(s, run); err == nil {
+		err = shown
+	}
+	return err
+}
+
+// interrupted ends with the command that goes on with the run as the last line.
+func (o *outputFlags) interrupted(s streams, dir string) error {
+	fmt.Fprintln(s.err, "autotune: interrupted; every finished trial is kept, and this goes on from there:")
+	fmt.Fprintln(s.err, "autotune resume "+shellWord(dir))
+	return &failure{code: harness.ExitInterruption}
+}
+
+// show writes the run's files and prints what they say.
+func (o *outputFlags) show(s streams, run *harness.Run) error {
+	if err := reports.WriteAll(run); err != nil {
+		return err
+	}
+	if !o.quiet {
+		fmt.Fprintf(s.err, "written to %s: the journal, report.html and figures (autotune report %s makes them again)\n", run.Dir, shellWord(run.Dir))
+	}
+	if o.json {
+		return o.printJSON(s, run)
+	}
+	if err := reports.Table(s.out, run); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(s.out); err != nil {
+		return err
+	}
+	return reports.Summary(s.out, run)
+}
+
+// printJSON prints the answer; a search without one prints nothing.
+func (o *outputFlags) printJSON(s streams, run *harness.Run) error {
+	data, err := reports.JSON(run)
+	if err != nil {
+		return err
+	}
+	_, err = s.out.Write(data)
+	return err
+}

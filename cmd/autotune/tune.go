@@ -1,0 +1,37 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"autotune/harness"
+)
+
+const tuneHelp = `tune searches for the settings to train the model with, by running real training
+steps, and proves the answer: the largest micro-batch that fits and the next one
+that does not, and a last, longer run of the winner in a fresh process.
+
+It aims at a global batch, by default the model's recipe's: the recommended
+micro-batch times its accumulation steps. The subcommand's name can be left out.`
+
+const tuneExamples = `  autotune --model resnet
+  autotune --model mlp --memory-limit 512MiB --headroom 10%
+  autotune --model gpt --set layers=2 --set width=64 --global-batch 32 --max-time 2m
+  autotune --model resnet --objective batch --batch 1..512
+  autotune --config docs/examples/mlp.yaml`
+
+// tuneCommand searches.
+func tuneCommand(s streams) *cobra.Command {
+	r := &runFlags{settings: defaultSettings(harness.CommandTune)}
+	cmd := &cobra.Command{
+		Use:     "tune --model NAME",
+		Short:   "Find and prove the settings to train a model with (the default)",
+		Long:    tuneHelp,
+		Example: tuneExamples,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return r.begin(s, cmd, harness.Tune)
+		},
+	}
+	r.add(cmd)
+	return cmd
+}

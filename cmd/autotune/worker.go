@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"autotune/workloads"
+)
+
+// The descriptors that a worker inherits (docs/protocol.md).
+const (
+	workerReads  = 3
+	workerWrites = 4
+)
+
+// workerCommand is what the harness starts: it trains, and speaks the worker's protocol.
+func workerCommand() *cobra.Command {
+	var engine string
+	cmd := &cobra.Command{
+		Use:    workloads.WorkerCommand,
+		Short:  "Run trials for a harness that started this process",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			in, out := os.NewFile(workerReads, "trials"), os.NewFile(workerWrites, "results")
+			if in == nil || out == nil {
+				return errors.New("a worker is started by autotune itself, with its pipes as descriptors 3 and 4")
+			}
+			return workloads.Serve(engine, in, out)
+		},
+	}
+	cmd.Flags().StringVar(&engine, "engine", "", "`NAME` of what runs the steps")
+	return cmd
+}
