@@ -2,6 +2,7 @@ package stats
 
 import (
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -53,11 +54,7 @@ func MedianInterval(values []float64) (Interval, error) {
 // medianOrder is the k of MedianInterval for n values, 1 or more for n >= MinIntervalValues.
 func medianOrder(n int) int {
 	coin := distuv.Binomial{N: float64(n), P: 0.5}
-	k := 0
-	for coin.CDF(float64(k)) <= (1-Confidence)/2 {
-		k++
-	}
-	return k
+	return sort.Search(n, func(k int) bool { return coin.CDF(float64(k)) > (1-Confidence)/2 })
 }
 
 // middle is the median of values that are sorted.

@@ -7,14 +7,22 @@ import (
 	"autotune/workloads/simulated/study"
 )
 
-var ranges = []study.Seeds{study.Known, study.Unseen}
+// eachRange runs the test on both ranges of devices, side by side.
+func eachRange(t *testing.T, test func(t *testing.T, seeds study.Seeds)) {
+	for _, seeds := range []study.Seeds{study.Known, study.Unseen} {
+		t.Run(seeds.String(), func(t *testing.T) {
+			t.Parallel()
+			test(t, seeds)
+		})
+	}
+}
 
 // The goals of the border, over devices with a sharp one: it is exact always;
 // trials have a median of at most 8, a 95th percentile of at most 24 and a maximum
 // of at most 32; the time is in the median at most 0.6 of Lightning's doubling and
 // bisection.
 func TestGoalsOfTheBorder(t *testing.T) {
-	for _, seeds := range ranges {
+	eachRange(t, func(t *testing.T, seeds study.Seeds) {
 		ours, err := study.FindAll(study.Ours(), seeds, simulated.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -39,13 +47,13 @@ func TestGoalsOfTheBorder(t *testing.T) {
 		if wrong > 0 || trials.Median > 8 || trials.P95 > 24 || trials.Max > 32 || seconds.Median > 0.6 {
 			t.Errorf("%v: want no border wrong, trials of at most 8, 24 and 32, and 0.6 of Lightning's time", seeds)
 		}
-	}
+	})
 }
 
 // The goal of the throughput: at least 98% of brute force's on at least 95% of the
 // devices, with any global batch and with a given one.
 func TestGoalsOfTheThroughput(t *testing.T) {
-	for _, seeds := range ranges {
+	eachRange(t, func(t *testing.T, seeds study.Seeds) {
 		for _, globalBatch := range []int{0, 1024} {
 			speeds, err := study.Fastest(seeds, simulated.Options{}, globalBatch)
 			if err != nil {
@@ -72,7 +80,7 @@ func TestGoalsOfTheThroughput(t *testing.T) {
 				t.Errorf("%v, global batch %d: want 95%%", seeds, globalBatch)
 			}
 		}
-	}
+	})
 }
 
 // The goal of the recorded surfaces: at least 98% of the best on 90% of them, with at
