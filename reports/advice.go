@@ -122,22 +122,3 @@ func (d *digest) optimizerState() string {
 	return fmt.Sprintf("A leaner optimizer: %s keeps %d %s for each parameter, %s by calculation.",
 		d.Recommendation.Optimizer, states, plural(int(states), "value"), harness.FormatBytes(states*size*d.Header.Facts.Parameters))
 }
-
-// learningRateNote says that the learning rate has to follow a changed global
-// batch; empty where the batch is the recipe's or no recipe is known. The linear
-// rule for SGD is from Goyal et al., "Accurate, Large Minibatch SGD" (2017), the
-// square root for Adam from Malladi et al., "On the SDEs and Scaling Rules for
-// Adaptive Gradient Algorithms" (2022).
-func (d *digest) learningRateNote() string {
-	r, recipe := d.Recommendation, d.Header.Facts.RecipeBatch
-	if r == nil || recipe == 0 || r.GlobalBatch == recipe {
-		return ""
-	}
-	ratio := float64(r.GlobalBatch) / float64(recipe)
-	rule := fmt.Sprintf("in proportion (x %s) for %s", figure(ratio), r.Optimizer)
-	if r.Optimizer == "adam" || r.Optimizer == "adamw" {
-		rule = fmt.Sprintf("with the square root of the ratio %s for %s", figure(ratio), r.Optimizer)
-	}
-	return fmt.Sprintf("The global batch is %d where the recipe's is %d: the learning rate has to follow, as a start %s.",
-		r.GlobalBatch, recipe, rule)
-}

@@ -74,7 +74,7 @@ func benchTable(w io.Writer, d *digest) error {
 	var rows [][]string
 	for _, c := range d.configs {
 		rows = append(rows, []string{c.Set().String(), shape(c.Config), fmt.Sprint(len(c.From)), rateOrDash(c.Throughput),
-			peakText(unit, medianBytes(c.Peaks)), percent(spread(c.Peaks), false), c.status()})
+			peakText(unit, medianBytes(c.Peaks)), spreadOrDash(c.Peaks), c.status()})
 	}
 	if err := writeTable(w, columns, rows); err != nil {
 		return err
@@ -87,6 +87,14 @@ func benchTable(w io.Writer, d *digest) error {
 		}
 	}
 	return nil
+}
+
+// spreadOrDash is the spread of two peaks or more, as a percentage.
+func spreadOrDash(peaks []int64) string {
+	if len(peaks) < 2 {
+		return "-"
+	}
+	return percent(spread(peaks), false)
 }
 
 func rateOrDash(i stats.Interval) string {

@@ -17,8 +17,7 @@ import (
 var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.New("report.html").Funcs(template.FuncMap{
-	"shape": shape, "bytes": harness.FormatBytes, "seconds": secondsText, "figure": figure, "interval": intervalText,
-	"percent": func(f float64) string { return percent(f, false) },
+	"bytes": harness.FormatBytes, "seconds": secondsText, "figure": figure, "sentence": sentence,
 }).ParseFS(pageFiles, "page/*"))
 
 // Page is report.html: one file that loads nothing, can be read without
@@ -107,9 +106,9 @@ type pageTrial struct {
 // pageConfiguration is a row of the table of a bench.
 type pageConfiguration struct {
 	configuration
-	Rate, Peak, Status string
-	PeakBytes          int64
-	Spread             float64
+	Rate, Peak, Spread, Status string
+	PeakBytes                  int64
+	SpreadValue                float64
 }
 
 func newPageView(d *digest, drawings []*Figure) (*pageView, error) {
@@ -148,7 +147,7 @@ func (v *pageView) addAnswer(d *digest) {
 		v.Snippet = PyTorchSnippet(r)
 		link := trialLinker(d.results)
 		for _, f := range d.findings() {
-			v.Findings = append(v.Findings, pageFinding{f.Name, link(f.Text)})
+			v.Findings = append(v.Findings, pageFinding{f.Name, link(sentence(f.Text))})
 		}
 		for _, a := range d.advise() {
 			v.Advice = append(v.Advice, pageAdvice{link(a.Text), a.General})
@@ -184,7 +183,8 @@ func (v *pageView) addBench(d *digest, u unit) {
 	for _, c := range d.configs {
 		median := medianBytes(c.Peaks)
 		v.Bench = append(v.Bench, pageConfiguration{
-			configuration: c, Rate: rateOrDash(c.Throughput), Peak: peakText(u, median), Status: c.status(), PeakBytes: median, Spread: spread(c.Peaks),
+			configuration: c, Rate: rateOrDash(c.Throughput), Peak: peakText(u, median), Status: c.status(), PeakBytes: median,
+			Spread: spreadOrDash(c.Peaks), SpreadValue: spread(c.Peaks),
 		})
 	}
 }

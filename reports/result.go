@@ -55,8 +55,8 @@ func (r result) ran() bool { return r.Status == tuner.OK && r.Throughput.Median 
 // shape is micro-batch x accumulation steps, such as "32x4".
 func shape(c tuner.Config) string { return fmt.Sprintf("%dx%d", c.MicroBatch, c.Accumulation) }
 
-// shortReason says in a few words why a trial did not run: where it failed for
-// another reason than memory the first line of its own text; empty where it ran.
+// shortReason says in a few words why a trial did not run: for a failure that is
+// none of memory the first line of its own text; empty where the trial ran.
 func (r result) shortReason() string {
 	f := r.Record.Failure
 	switch {
@@ -64,7 +64,13 @@ func (r result) shortReason() string {
 		return ""
 	case r.Status == tuner.OOM && (f == nil || f.Type == harness.FailureOverLimit):
 		return "peak above limit"
-	case f != nil && r.Status == tuner.Crashed && strings.TrimSpace(f.Text) != "":
+	case r.Status == tuner.Timeout:
+		return "deadline passed"
+	case r.Status == tuner.Unsupported:
+		return "not supported"
+	case r.Status == tuner.Interrupted:
+		return "stopped by user"
+	case r.Status == tuner.Crashed && f != nil && strings.TrimSpace(f.Text) != "":
 		line, _, _ := strings.Cut(strings.TrimSpace(f.Text), "\n")
 		return line
 	}

@@ -28,7 +28,7 @@ func Summary(w io.Writer, run *harness.Run) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Recommendation: %s\n", recommendationText(run.Recommendation))
 	for _, f := range d.findings() {
-		fmt.Fprintln(&b, wrap(fmt.Sprintf("  %-12s", f.Name), f.Text))
+		fmt.Fprintln(&b, wrap(fmt.Sprintf("  %-12s", f.Name), sentence(f.Text)))
 	}
 	if list := d.advise(); len(list) > 0 {
 		fmt.Fprintln(&b, "What else would help:")
@@ -82,10 +82,6 @@ func (d *digest) findings() []finding {
 	if text := d.spreadText(); text != "" {
 		list = append(list, finding{"Spread", text})
 	}
-	learning := d.learningRateNote()
-	if learning != "" {
-		list = append(list, finding{"Learning", learning})
-	}
 	for _, note := range r.Notes {
 		list = append(list, finding{"Note", note})
 	}
@@ -102,9 +98,9 @@ func soakText(r *harness.Recommendation) string {
 // peakLine is the peak with its limit and headroom.
 func peakLine(r *harness.Recommendation) string {
 	if r.LimitBytes == nil || r.Headroom == nil {
-		return fmt.Sprintf("%s %s, no limit set", harness.FormatBytes(r.PeakBytes), r.LimitOn)
+		return fmt.Sprintf("%s %s (trial %d), no limit set", harness.FormatBytes(r.PeakBytes), r.LimitOn, r.Trial)
 	}
-	return fmt.Sprintf("%s %s of %s: headroom %s (%s)", harness.FormatBytes(r.PeakBytes), r.LimitOn, harness.FormatBytes(*r.LimitBytes),
+	return fmt.Sprintf("%s %s (trial %d) of %s: headroom %s (%s)", harness.FormatBytes(r.PeakBytes), r.LimitOn, r.Trial, harness.FormatBytes(*r.LimitBytes),
 		harness.FormatBytes(*r.Headroom), percent(float64(*r.Headroom)/float64(*r.LimitBytes), false))
 }
 
@@ -129,21 +125,24 @@ func (d *digest) spreadText() string {
 	for _, c := range d.configs {
 		if s := spread(c.Peaks); len(c.Peaks) > 1 && s > widest {
 			widest = s
-			text = fmt.Sprintf("peaks of one configuration differ by at most %s (%s, %d runs: %s)",
-				percent(s, false), c.Config, len(c.Peaks), peakList(c.Peaks))
+			text = fmt.Sprintf("peaks of one configuration differ by at most %s (%s: %s)",
+				percent(s, false), c.Config, c.peakList())
 		}
 	}
 	return text
 }
 
-// peakList is raw peaks in one unit, such as "431.2, 432.0 MiB".
-func peakList(peaks []int64) string {
-	u := unitFor(byteUnits, float64(medianBytes(peaks)))
-	texts := make([]string, len(peaks))
-	for i, p := range peaks {
-		texts[i] = u.text(float64(p))
+// peakList is a configuration's raw peaks with their trials, such as "431.2 MiB in
+// trial 6, 432.0 MiB in trial 12".
+func (c configuration) peakList() string {
+	u := unitFor(byteUnits, float64(medianBytes(c.Peaks)))
+	var texts []string
+	for _, r := range c.Results {
+		if r.ran() && r.PeakBytes > 0 {
+			texts = append(texts, fmt.Sprintf("%s %s in trial %d", u.text(float64(r.PeakBytes)), u.name, r.Number))
+		}
 	}
-	return strings.Join(texts, ", ") + " " + u.name
+	return strings.Join(texts, ", ")
 }
 
 // noAnswer says what is known of a search that has no recommendation.
@@ -153,8 +152,8 @@ func (d *digest) noAnswer() string {
 		if r.ran() {
 			ran++
 		}
-		if r.PeakBytes > 0 && (smallest == 0 || r.PeakBytes < smallest) {
-			smallest = r.PeakBytes
+		if r.Seen > 0 && (smallest == 0 || r.Seen < smallest) {
+			smallest = r.Seen
 		}
 	}
 	text := fmt.Sprintf("No recommendation: %d of %d trials ran", ran, len(d.Trials))
@@ -162,4 +161,14 @@ func (d *digest) noAnswer() string {
 		text += fmt.Sprintf("; the smallest peak seen is %s, the limit %s", harness.FormatBytes(smallest), harness.FormatBytes(*d.Header.LimitBytes))
 	}
 	return text + "."
+}
+
+// sentence is a clause with a capital letter in front, unless it begins with a
+// name such as fp32.
+func sentence(clause string) string {
+	first, _, _ := strings.Cut(clause, " ")
+	if first == "" || strings.ContainsAny(first, "0123456789") {
+		return clause
+	}
+	return strings.ToUpper(clause[:1]) + clause[1:]
 }

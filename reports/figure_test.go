@@ -1,0 +1,116 @@
+package reports_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"autotune/harness"
+	"autotune/reports"
+)
+
+func TestFigures(t *testing.T) {
+	for _, name := range []string{"tune", "bench"} {
+		figures, err := reports.Figures(load(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range figures {
+			golden(t, name+"/"+f.Name+".svg", svg(t, f)+"\n"+f.Caption+"\n")
+		}
+	}
+}
+
+// svg is a figure as SVG that is well formed and has no colour of its own.
+func svg(t *testing.T, f *reports.Figure) string {
+	t.Helper()
+	text, err := f.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("%s is not well formed: %v", f.Name, err)
+		}
+	}
+	if colour := regexp.MustCompile(`:#[0-9A-F]{6}`).FindString(text); colour != "" {
+		t.Errorf("%s has the colour %s, which no colour scheme changes", f.Name, colour)
+	}
+	if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+		t.Errorf("%s has a coordinate that is no number", f.Name)
+	}
+	return text
+}
+
+// TestFiguresOfOddRuns draws what leaves an axis without a range or a series
+// without points.
+func TestFiguresOfOddRuns(t *testing.T) {
+	cases := map[string]func(*harness.Run){
+		"no trial":    func(r *harness.Run) { r.Trials = nil },
+		"one trial":   func(r *harness.Run) { r.Trials = r.Trials[:1] },
+		"one size":    func(r *harness.Run) { r.Trials = []harness.TrialRecord{r.Trials[5], r.Trials[11]} },
+		"all failed":  func(r *harness.Run) { r.Trials = r.Trials[8:11] },
+		"no limit":    func(r *harness.Run) { r.Header.LimitBytes = nil },
+		"far limit":   func(r *harness.Run) { r.Header.LimitBytes = new(int64(1) << 40) },
+		"no peaks":    func(r *harness.Run) { r.Header.LimitOn = "tensors"; r.Header.LimitBytes = nil },
+		"wide sizes":  func(r *harness.Run) { resize(&r.Trials[4], 65536) },
+		"knobs":       func(r *harness.Run) { r.Trials[4].Knobs = "checkpointing=on" },
+		"interrupted": func(r *harness.Run) { r.Trials[12].Failure.Type = harness.FailureInterrupted },
+		"empty header": func(r *harness.Run) {
+			r.Header = harness.Header{}
+			r.Recommendation = nil
+		},
+	}
+	for name, change := range cases {
+		t.Run(name, func(t *testing.T) {
+			run := load(t, "tune")
+			change(run)
+			figures, err := reports.Figures(run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range figures {
+				svg(t, f)
+				if data, err := f.PNG(); err != nil || len(data) == 0 {
+					t.Errorf("%s as PNG: %d bytes, %v", f.Name, len(data), err)
+				}
+			}
+			if _, err := reports.Page(run); err != nil {
+				t.Errorf("page: %v", err)
+			}
+		})
+	}
+}
+
+// resize gives a trial another micro-batch that its worker saw too.
+func resize(trial *harness.TrialRecord, size int) {
+	trial.MicroBatch = size
+	for i := range trial.Samples {
+		trial.Samples[i] = trial.Config.Samples()
+	}
+}
+
+func TestStepTimeIsSplitByAccumulation(t *testing.T) {
+	run := load(t, "bench")
+	figures, err := reports.Figures(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := svg(t, figures[2]); !strings.Contains(text, "rest of the step") || strings.Contains(text, "not split") {
+		t.Error("every size ran with 1 and 2 passes, but not every bar is split")
+	}
+	for i := range run.Trials {
+		run.Trials[i].Precision = []string{"fp32", "fp64"}[run.Trials[i].Accumulation-1]
+	}
+	if figures, err = reports.Figures(run); err != nil {
+		t.Fatal(err)
+	}
+	if text := svg(t, figures[2]); strings.Contains(text, "rest of the step") {
+		t.Error("a bar is split by trials of another precision")
+	}
+}
