@@ -2,6 +2,7 @@ package gorgonia
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 
 	"gorgonia.org/gorgonia"
@@ -114,7 +115,9 @@ func (b *lowering) param(p model.Param, backing any) *gorgonia.Node {
 		shape = []int{1, shape[0]}
 	}
 	value := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
-	n := gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(p.Name), gorgonia.WithValue(value))
+	gradient := tensor.New(tensor.WithShape(shape...), tensor.Of(b.dtype))
+	n := gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(p.Name),
+		gorgonia.WithValue(value), gorgonia.WithGrad(gradient))
 	b.params = append(b.params, n)
 	return n
 }
@@ -148,6 +151,9 @@ func (b *lowering) finish(logits *gorgonia.Node, predictions, classes, accumulat
 		return fmt.Errorf("gradients: %w", err)
 	}
 	b.machine = gorgonia.NewTapeMachine(b.graph, gorgonia.BindDualValues(b.params...))
+	// The machine's finalizer has nothing to do without CUDA, but it would keep
+	// the whole network: what refers to itself and has a finalizer is never collected.
+	runtime.SetFinalizer(b.machine, nil)
 	return nil
 }
 

@@ -106,7 +106,7 @@ func (tr *trainer[T]) step(phase *string) (loss float64, samples int, err error)
 			return 0, samples, err
 		}
 		loss += part // each pass's loss is divided by the number of passes
-		runtime.GC()
+		collect()
 	}
 	before := *phase
 	*phase = phaseOptimizer
