@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -122,7 +123,7 @@ func leftText(trials int, seconds float64) string {
 func endText(t harness.TrialRecord, status tuner.Status, counter string) string {
 	parts := []string{string(status)}
 	if rate := throughput(t); status == tuner.OK && rate > 0 {
-		parts = append(parts, fmt.Sprintf("%.4g samples/s", rate))
+		parts = append(parts, rateText(rate))
 	}
 	if peak := t.Memory.Peak[counter]; peak > 0 {
 		parts = append(parts, "peak "+harness.FormatBytes(peak))
@@ -150,6 +151,15 @@ func throughput(t harness.TrialRecord) float64 {
 		return 0
 	}
 	return tuner.Trial{Config: t.Config, StepSeconds: t.StepSeconds}.Throughput().Median
+}
+
+// rateText is a throughput with three digits or more, and no exponent.
+func rateText(rate float64) string {
+	decimals := 0
+	for bound := 100.0; rate < bound && decimals < 6; bound /= 10 {
+		decimals++
+	}
+	return strconv.FormatFloat(rate, 'f', decimals, 64) + " samples/s"
 }
 
 // rawText is what --verbose adds: the raw figures of a trial.

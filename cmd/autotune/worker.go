@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -25,12 +24,21 @@ func workerCommand() *cobra.Command {
 		Args:   noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			in, out := os.NewFile(workerReads, "trials"), os.NewFile(workerWrites, "results")
-			if in == nil || out == nil {
-				return errors.New("a worker is started by autotune itself, with its pipes as descriptors 3 and 4")
+			if !isPipe(in) || !isPipe(out) {
+				return usagef("a worker is started by autotune itself, with pipes as descriptors %d and %d; try autotune --help", workerReads, workerWrites)
 			}
 			return workloads.Serve(engine, in, out)
 		},
 	}
 	cmd.Flags().StringVar(&engine, "engine", "", "`NAME` of what runs the steps")
 	return cmd
+}
+
+// isPipe says whether the file is open and a pipe.
+func isPipe(f *os.File) bool {
+	if f == nil {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
