@@ -38,33 +38,55 @@ func (t *Tuner) nextPromising() (Request, bool) {
 	if most == worthwhile {
 		return Request{}, false
 	}
-	return h.look(promising, model), true
+	return t.look(promising), true
 }
 
-// firstLook asks for a size in the middle of the first set of which nothing ran yet.
+// firstLook asks for a trial while nothing ran yet: a size in the middle of the
+// set that was tried least, and after each failure one of half the rank.
 func (t *Tuner) firstLook() (Request, bool) {
-	candidates := t.candidates()
-	if len(candidates) == 0 {
+	h := t.digest()
+	tried := map[Set]int{}
+	failures := 0
+	for _, trial := range h.trials {
+		tried[trial.Set()]++
+		if trial.Status == OOM {
+			failures++
+		}
+	}
+	var choice []Config // of the set that was tried least
+	for _, c := range t.candidates() {
+		switch {
+		case len(choice) == 0 || tried[c.Set()] < tried[choice[0].Set()]:
+			choice = []Config{c}
+		case c.Set() == choice[0].Set():
+			choice = append(choice, c)
+		}
+	}
+	if len(choice) == 0 {
 		return Request{}, false
 	}
-	first := candidates[0].Set()
-	last := 0
-	for last < len(candidates) && candidates[last].Set() == first {
-		last++
+	return fitRequest(t.shortOf(choice[len(choice)/2>>failures])), true
+}
+
+// shortOf gives the configuration with the least accumulation steps of its class,
+// or the configuration itself where that one failed.
+func (t *Tuner) shortOf(c Config) Config {
+	short := c
+	short.Accumulation = t.space.shortest(class(c.Accumulation))
+	if t.digest().failed(short) {
+		return c
 	}
-	c := candidates[last/2]
-	c.Accumulation = class(c.Accumulation)
-	return fitRequest(c), true
+	return short
 }
 
 // look asks for a trial of a configuration: a short one where it is not known to
 // fit, or where a long one would be dear and may not be needed.
-func (h *history) look(c Config, model *speedModel) Request {
-	log, deviation := model.predict(c)
+func (t *Tuner) look(c Config) Request {
+	h := t.digest()
+	log, deviation := h.speeds().predict(c)
 	seconds := float64(c.Samples()) / math.Exp(log)
-	short := c
-	short.Accumulation = class(c.Accumulation)
-	dear := c.Accumulation > 2 && seconds > slowStep && deviation > unsureSpread
+	short := t.shortOf(c)
+	dear := c.Accumulation > short.Accumulation && seconds > slowStep && deviation > unsureSpread
 	if !h.knownToFit(c) || dear && len(h.ran(short)) == 0 {
 		return fitRequest(short)
 	}

@@ -43,13 +43,7 @@ func (t *Tuner) proven() []Config {
 	case len(exact) > 0:
 		return exact
 	}
-	return slices.DeleteFunc(known, func(c Config) bool { return len(h.ran(atClass(c))) == 0 })
-}
-
-// atClass is the configuration with the least accumulation steps of its class.
-func atClass(c Config) Config {
-	c.Accumulation = class(c.Accumulation)
-	return c
+	return slices.DeleteFunc(known, func(c Config) bool { return len(h.ran(t.shortOf(c))) == 0 })
 }
 
 // fastest gives the proven configuration with the highest throughput, measured or predicted.
@@ -70,7 +64,7 @@ func (t *Tuner) fastest() (Config, bool) {
 func (t *Tuner) leanestEqual(fastest Config) Config {
 	h := t.digest()
 	best := fastest
-	if len(h.ran(fastest)) == 0 {
+	if !h.timed(fastest) {
 		return best
 	}
 	for _, c := range t.proven() {

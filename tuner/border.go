@@ -105,7 +105,7 @@ func (b borderSearch) untried(i, low, high int) (int, bool) {
 // target gives the index that promises the most, strictly between low and high.
 func (b borderSearch) target(low, high int) int {
 	if low < 0 && high == len(b.sizes) {
-		return 0
+		return min(b.index(2*b.sizes[0]), high-1)
 	}
 	i := b.guess(low, high)
 	return min(max(i, low+1), high-1)
@@ -113,9 +113,10 @@ func (b borderSearch) target(low, high int) int {
 
 // guess is target without the bounds.
 func (b borderSearch) guess(low, high int) int {
+	bounded := high < len(b.sizes)
 	fit, known := b.fit(low, high)
 	switch {
-	case high < len(b.sizes) && (!known || b.slow()):
+	case bounded && (!known || b.slow()):
 		return (low + high) / 2
 	case !known:
 		return b.grow(low)
@@ -125,31 +126,32 @@ func (b borderSearch) guess(low, high int) int {
 	switch {
 	case most < lowest+1:
 		return b.beyond(low)
-	case high < len(b.sizes) && least >= float64(b.sizes[high]): // a step lies between
+	case bounded && least >= float64(b.sizes[high]): // a step lies between
 		return (low + high) / 2
 	case least > lowest*nearby:
-		return b.index(int(math.Max(least*cautious, lowest*2)))
+		return max(b.index(int(least*cautious)), low+1)
 	case math.IsInf(most, 1):
 		return b.grow(low)
 	}
 	return b.within(least, most, low, high)
 }
 
-// nearby is the ratio of predicted border to largest size from which on the
-// prediction is approached in two trials, the first at a cautious part of it: one
-// step of memory, of 10% of what the samples hold, may lie in between.
-const (
-	nearby   = 1.3
-	cautious = 0.9
-)
+const nearby = 4
 
-// within gives the index in the middle of where the border may be.
+// cautious is the part of the predicted border that is tried first, unless a
+// larger size ran already: steps of memory may lie in between.
+const cautious = 0.95
+
+// within gives the index to try of those where the border may be. The size above
+// them all comes first, since it shows a wrong model soonest; then it is a bisection.
 func (b borderSearch) within(least, most float64, low, high int) int {
 	first := max(b.floor(least), low)
 	last := min(b.floor(most), high-1)
 	switch {
 	case last <= first && first > low:
 		return first
+	case last-first > 2 && last+1 < high:
+		return last + 1
 	default:
 		return (first + last + 1) / 2
 	}
@@ -207,7 +209,7 @@ func (b borderSearch) fit(low, high int) (memoryFit, bool) {
 	}
 	fit := fitMemory(points)
 	if failing := b.ledger.failing; failing > 0 {
-		fit.above(failing, float64(b.limit))
+		fit.above(failing, fit.room(b.limit))
 	}
 	return fit, true
 }

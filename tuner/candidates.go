@@ -81,9 +81,6 @@ func (h *history) mayFit(c Config) bool {
 			return false
 		}
 	}
-	if s, ok := h.leaves(c.Set(), class(c.Accumulation)).lookup(c.MicroBatch); ok && s.blocked() {
-		return false
-	}
 	return !h.overflows(c)
 }
 

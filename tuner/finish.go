@@ -11,7 +11,7 @@ func (t *Tuner) nextLean() (Request, bool) {
 	if len(lean) == 0 || t.digest().timed(lean[0]) {
 		return Request{}, false
 	}
-	return t.digest().look(lean[0], t.digest().speeds()), true
+	return t.look(lean[0]), true
 }
 
 // nextUntimed asks for the throughput of the best configuration where no soak will
@@ -22,7 +22,7 @@ func (t *Tuner) nextUntimed() (Request, bool) {
 	if !ok || h.timed(best) || t.goal.SoakSteps > 0 && !t.rivalled(best) {
 		return Request{}, false
 	}
-	return h.look(best, h.speeds()), true
+	return t.look(best), true
 }
 
 // rivalled says whether a measured configuration may be as fast as the best one,

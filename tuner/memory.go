@@ -67,10 +67,13 @@ func (f *memoryFit) above(size int, bytes float64) {
 	}
 }
 
+// room is the limit in whole blocks, in bytes.
+func (f memoryFit) room(limit int64) float64 { return math.Floor(float64(limit)/f.block) * f.block }
+
 // border gives the least and the most of the largest size that the lines let fit
 // into the limit, in samples; the most is +Inf where a line does not rise.
 func (f memoryFit) border(limit int64) (least, most float64) {
-	room := math.Floor(float64(limit)/f.block) * f.block
+	room := f.room(limit)
 	least, most = math.Inf(1), math.Inf(-1)
 	for _, v := range f.lines {
 		border := math.Inf(1)

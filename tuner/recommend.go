@@ -47,7 +47,7 @@ func (t *Tuner) figures(best Config) Trial {
 	}
 	trials := h.ran(best)
 	if len(trials) == 0 {
-		trials = h.ran(atClass(best))
+		trials = h.ran(t.shortOf(best))
 	}
 	var longest Trial
 	for _, trial := range trials {
@@ -98,7 +98,7 @@ func (t *Tuner) borders(best Config) []Border {
 }
 
 func (t *Tuner) border(set Set, class int) Border {
-	b := Border{Set: set, Accumulation: class}
+	b := Border{Set: set, Accumulation: t.space.shortest(class)}
 	if !t.digest().supported(set) {
 		b.Bound = string(Unsupported)
 		return b

@@ -136,7 +136,7 @@ func (t *Tuner) nextBorder() (Request, bool) {
 			size, ok = search.next()
 		}
 		if ok {
-			return fitRequest(Config{Precision: set.Precision, Knobs: set.Knobs, MicroBatch: size, Accumulation: class}), true
+			return fitRequest(Config{Precision: set.Precision, Knobs: set.Knobs, MicroBatch: size, Accumulation: t.space.shortest(class)}), true
 		}
 	}
 	return Request{}, false
@@ -178,8 +178,7 @@ func (t *Tuner) nextLargest() (Request, bool) {
 		if s, ok := l.largest(); ok && c.MicroBatch <= s.batch {
 			return Request{}, false
 		}
-		c.Accumulation = class(c.Accumulation)
-		return fitRequest(c), true
+		return fitRequest(t.shortOf(c)), true
 	}
 	return Request{}, false
 }

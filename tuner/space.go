@@ -69,6 +69,17 @@ func (s Space) steps(size int) []int {
 	return s.Accumulations
 }
 
+// shortest gives the least accumulation steps allowed of a class: the cheapest way
+// to see what fits. Where none is allowed it is the class itself.
+func (s Space) shortest(class int) int {
+	for _, steps := range s.Accumulations {
+		if steps >= class {
+			return steps
+		}
+	}
+	return class
+}
+
 // accumulates says whether the accumulation steps are allowed.
 func (s Space) accumulates(steps int) bool {
 	return len(s.Accumulations) == 0 || slices.Contains(s.Accumulations, steps)
