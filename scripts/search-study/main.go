@@ -16,8 +16,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"autotune/harness"
 )
 
@@ -50,7 +48,6 @@ func replaceTables(file string, write func(io.Writer) error) error {
 	if err := write(&out); err != nil {
 		return err
 	}
-	return renameio.WriteFile(file, out.Bytes(), 0o644)
 }
 
 // writeTables writes all tables, in the order of the document.
