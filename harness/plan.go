@@ -60,7 +60,7 @@ func planOf(h Header) (Plan, error) {
 	p := Plan{Header: h}
 	sizes, err := tuner.ParseSizes(h.Settings.Batch)
 	if err != nil {
-		return Plan{}, usagef("--batch %s: %v", h.Settings.Batch, err)
+		return Plan{}, usagef("--batch: %v", err)
 	}
 	if h.Settings.Command == CommandBench {
 		p.Configs, err = benchConfigs(h, sizes)

@@ -1,0 +1,131 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// smallDisk is a file on a disk with so much room.
+type smallDisk struct {
+	bytes.Buffer
+	room int
+}
+
+func (d *smallDisk) Write(b []byte) (int, error) {
+	n := min(len(b), d.room-d.Len())
+	d.Buffer.Write(b[:n])
+	if n < len(b) {
+		return n, &os.PathError{Op: "write", Path: "run.jsonl", Err: syscall.ENOSPC}
+	}
+	return n, nil
+}
+
+func (d *smallDisk) Sync() error               { return nil }
+func (d *smallDisk) Close() error              { return nil }
+func (d *smallDisk) Truncate(size int64) error { d.Buffer.Truncate(int(size)); return nil }
+
+// TestFullDisk appends until the disk is full: the error says what to do, and the lines before stay whole.
+func TestFullDisk(t *testing.T) {
+	disk := &smallDisk{room: 300}
+	j := &journal{path: filepath.Join("runs", "a", JournalName), file: disk}
+	if err := j.append(Header{V: 1, Record: KindHeader}); err == nil {
+		t.Fatal("the header is longer than the disk")
+	}
+	if disk.Len() != 0 {
+		t.Errorf("%d bytes of the header stayed", disk.Len())
+	}
+	disk.room = 5000
+	var err error
+	written := 0
+	for ; err == nil; written++ {
+		err = j.append(TrialRecord{V: 1, Record: KindTrial, Number: written + 1})
+	}
+	var end *ExitError
+	if !errors.As(err, &end) || end.ExitCode() != ExitFailed || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "free some space, then: autotune resume "+filepath.Join("runs", "a")) {
+		t.Errorf("error %v", err)
+	}
+	if lines := bytes.Count(disk.Bytes(), []byte("\n")); lines != written-1 || !bytes.HasSuffix(disk.Bytes(), []byte("}\n")) {
+		t.Errorf("%d whole lines of %d trials; the end is %q", lines, written-1, disk.Bytes()[disk.Len()-20:])
+	}
+	disk.room = 10000
+	if err := j.append(TrialRecord{V: 1, Record: KindTrial, Number: written}); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+}
+
+// TestDeviceFull begins a run whose journal lies on a disk without room.
+func TestDeviceFull(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		return // only some systems have it
+	}
+	dir := t.TempDir()
+	if err := os.Symlink("/dev/full", filepath.Join(dir, JournalName)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := createJournal(dir, Header{V: 1, Record: KindHeader})
+	if !errors.Is(err, ErrFailed) || !strings.Contains(err.Error(), "is full") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// FuzzJournal reads anything as a journal. What can be read is read the same
+// after the torn end is cut off, and what was read can be judged.
+func FuzzJournal(f *testing.F) {
+	header, _ := json.Marshal(Header{V: 1, Record: KindHeader})
+	trial, _ := json.Marshal(TrialRecord{V: 1, Record: KindTrial, Number: 1})
+	f.Add(append(append(header, '\n'), trial...))
+	f.Add([]byte(string(header) + "\n" + `{"v":1,"record":"trial","trial":1,"micro_batch":1,"accumulation_steps":1,"losses":[null],"failure":{"type":"harness.exit"}}` + "\n"))
+	f.Add([]byte(string(header) + "\n" + `{"v":1,"record":"recommendation"}` + "\n{"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		run, err := parseJournal(content)
+		if err != nil {
+			return
+		}
+		run.Judged()
+		again, err := parseJournal(content[:len(content)-run.TornBytes])
+		if err != nil || again.TornBytes != 0 || len(again.Trials) != len(run.Trials) {
+			t.Fatalf("cut at %d of %d bytes: %v", run.TornBytes, len(content), err)
+		}
+	})
+}
+
+// TestOutputKeepsBothEnds prints more than a log keeps, and more than an excerpt shows.
+func TestOutputKeepsBothEnds(t *testing.T) {
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, write := io.Pipe()
+	o := copyOutput(read, log)
+	_, _ = io.WriteString(write, "the reason\n")
+	for range maxLog / 4096 {
+		_, _ = write.Write(bytes.Repeat([]byte("x"), 4096))
+	}
+	_, _ = io.WriteString(write, "\nthe end")
+	write.Close()
+	text := o.excerpt(true)
+	if !strings.HasPrefix(text, "the reason\n") || !strings.HasSuffix(text, "\nthe end") || len(text) > 3*excerptEnd || !strings.Contains(text, "bytes left out") {
+		t.Errorf("excerpt of %d bytes", len(text))
+	}
+	if err := o.close(); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(log.Name()); err != nil || info.Size() > maxLog+200 {
+		t.Errorf("the log has %d bytes: %v", info.Size(), err)
+	}
+}
+
+func TestStepDeadline(t *testing.T) {
+	for longest, want := range map[float64]float64{0: 10, 0.5: 15, 60: 610, 1e300: maxSeconds + 10} {
+		if got := stepDeadline(longest).Seconds(); got != want {
+			t.Errorf("after a step of %v s: %v s, want %v", longest, got, want)
+		}
+	}
+}
