@@ -21,7 +21,7 @@ const (
 	Worse      Verdict = "worse"      // significantly worse, within the threshold
 	Same       Verdict = "same"       // no significant change
 	Better     Verdict = "better"     // significantly better
-	Stopped    Verdict = "no longer runs"
+	Stopped    Verdict = "fails now"
 	Started    Verdict = "runs now"
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"autotune/tuner"
 	"autotune/tuner/stats"
@@ -13,7 +14,7 @@ import (
 // metric and configuration, then the verdict, then what is to be known about it.
 func (c Comparison) WriteText(w io.Writer) error {
 	if len(c.Rows) > 0 {
-		columns := []column{left("configuration"), left("metric"), right("baseline"), right("now"),
+		columns := []column{left("config"), left("metric"), right("baseline"), right("now"),
 			left("change (95% interval)"), right("p"), left("verdict")}
 		var rows [][]string
 		for _, r := range c.Rows {
@@ -51,7 +52,7 @@ func (c Comparison) textRow(r ComparisonRow) []string {
 	}
 	change, p := "-", "-"
 	if r.Baseline.Median > 0 && r.Run.Median > 0 {
-		change = fmt.Sprintf("%s (%s to %s)", percent(r.Change.Median, true), percent(r.Change.Low, true), percent(r.Change.High, true))
+		change = fmt.Sprintf("%s (%s to %s)", percent(r.Change.Median, true), strings.TrimSuffix(percent(r.Change.Low, true), "%"), strings.TrimSuffix(percent(r.Change.High, true), "%"))
 		p = fmt.Sprintf("%.3f", r.P)
 	}
 	return []string{r.Config.String(), name, value(r.Baseline), value(r.Run), change, p, string(r.Verdict)}
@@ -65,8 +66,8 @@ func (c Comparison) verdict() string {
 	}
 	limits := fmt.Sprintf("throughput %s, memory %s", allowance(c.Thresholds.Throughput), allowance(c.Thresholds.Memory))
 	if c.Regressed {
-		return fmt.Sprintf("Regression: %d figures are worse than allowed (%s), %d configurations no longer run.",
-			count[Regression], limits, count[Stopped])
+		return fmt.Sprintf("Regression (allowed: %s); %d worse than that, %d %s no longer run.",
+			limits, count[Regression], count[Stopped], plural(count[Stopped], "configuration"))
 	}
 	return fmt.Sprintf("No regression (allowed: %s); %d better, %d worse within what is allowed, %d the same.",
 		limits, count[Better], count[Worse], count[Same])

@@ -23,11 +23,12 @@ type Thresholds struct {
 func ParseThresholds(text string) (Thresholds, error) {
 	t := Thresholds{Throughput: math.Inf(1), Memory: math.Inf(1)}
 	for part := range strings.SplitSeq(text, ",") {
-		name, value, found := strings.Cut(strings.TrimSpace(part), ":")
+		name, value, found := strings.Cut(part, ":")
 		if !found {
 			return Thresholds{}, thresholdError(text, "%q has no colon", part)
 		}
 		var field *float64
+		name = strings.TrimSpace(name)
 		switch name {
 		case "throughput":
 			field = &t.Throughput

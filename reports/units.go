@@ -3,6 +3,7 @@ package reports
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"autotune/harness"
@@ -60,7 +61,10 @@ func secondsText(s float64) string {
 // percent is a fraction as a percentage with its sign where signed, such as "+4.1%".
 func percent(fraction float64, signed bool) string {
 	text := strconv.FormatFloat(100*fraction, 'f', 1, 64) + "%"
-	if signed && fraction >= 0 {
+	if text == "-0.0%" {
+		text = "0.0%"
+	}
+	if signed && !strings.HasPrefix(text, "-") && text != "0.0%" {
 		return "+" + text
 	}
 	return text

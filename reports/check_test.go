@@ -1,0 +1,203 @@
+package reports_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"autotune/harness"
+	"autotune/reports"
+	"autotune/tuner"
+)
+
+var five = reports.CheckOptions{Thresholds: reports.Thresholds{Throughput: 0.05, Memory: 0.05}}
+
+func check(t testing.TB, baseline, run *harness.Run, o reports.CheckOptions) reports.Comparison {
+	t.Helper()
+	c, err := reports.Check(baseline, run, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestCheck(t *testing.T) {
+	for _, name := range []string{"bench-same", "bench-slower", "bench-lost"} {
+		c := check(t, load(t, "bench"), load(t, name), five)
+		if want := name != "bench-same"; c.Regressed != want {
+			t.Errorf("%s: regressed %v", name, c.Regressed)
+		}
+		var out strings.Builder
+		if err := c.WriteText(&out); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+"/check.txt", out.String())
+		data, err := c.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+"/check.json", string(data))
+	}
+}
+
+func verdicts(c reports.Comparison, metric string) []reports.Verdict {
+	var all []reports.Verdict
+	for _, r := range c.Rows {
+		if r.Metric == metric && !slices.Contains(all, r.Verdict) {
+			all = append(all, r.Verdict)
+		}
+	}
+	return all
+}
+
+func TestCheckReportsGains(t *testing.T) {
+	c := check(t, load(t, "bench-slower"), load(t, "bench"), five)
+	if c.Regressed {
+		t.Error("a faster run that needs less memory counts as a regression")
+	}
+	for _, metric := range []string{reports.MetricThroughput, reports.MetricMemory} {
+		if got := verdicts(c, metric); !slices.Equal(got, []reports.Verdict{reports.Better}) {
+			t.Errorf("%s: %v", metric, got)
+		}
+	}
+	c = check(t, load(t, "bench-lost"), load(t, "bench"), five)
+	if c.Regressed || !slices.Contains(verdicts(c, reports.MetricThroughput), reports.Started) {
+		t.Errorf("a configuration that runs now: regressed %v, %v", c.Regressed, verdicts(c, reports.MetricThroughput))
+	}
+}
+
+func TestCheckThresholds(t *testing.T) {
+	// bench-slower has 12% less throughput and 12% more memory.
+	for _, c := range []struct {
+		throughput, memory float64
+		regressed          bool
+	}{
+		{0.05, 0.05, true},
+		{math.Inf(1), 0.05, true},
+		{0.05, math.Inf(1), true},
+		{0.2, 0.2, false},
+		{math.Inf(1), math.Inf(1), false},
+	} {
+		o := reports.CheckOptions{Thresholds: reports.Thresholds{Throughput: c.throughput, Memory: c.memory}}
+		if got := check(t, load(t, "bench"), load(t, "bench-slower"), o); got.Regressed != c.regressed {
+			t.Errorf("thresholds %v and %v: regressed %v", c.throughput, c.memory, got.Regressed)
+		} else if data, err := got.JSON(); err != nil || !json.Valid(data) {
+			t.Errorf("thresholds %v and %v: JSON %v", c.throughput, c.memory, err)
+		}
+	}
+}
+
+func TestCheckWithTooFewRepeats(t *testing.T) {
+	baseline, run := load(t, "bench"), load(t, "bench-slower")
+	keep := func(r *harness.Run) {
+		r.Trials = slices.DeleteFunc(r.Trials, func(t harness.TrialRecord) bool { return t.Repeat > 3 })
+	}
+	keep(baseline)
+	keep(run)
+	c := check(t, baseline, run, five)
+	if c.Regressed {
+		t.Error("three repeats a side cannot show a significant change")
+	}
+	if !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "too few repeats (3 and 3)") }) {
+		t.Errorf("warnings: %q", c.Warnings)
+	}
+}
+
+func TestCheckRefusesDifferentRuns(t *testing.T) {
+	cases := map[string]struct {
+		change func(*harness.Header)
+		what   string // empty: no difference that is refused
+	}{
+		"model":                {func(h *harness.Header) { h.Model = "lenet" }, "model: lenet, was resnet20"},
+		"model option":         {func(h *harness.Header) { h.Settings.Set = map[string]string{"width": "160"} }, "model option width: 160, was the default"},
+		"engine":               {func(h *harness.Header) { h.Engine = "pytorch" }, "engine: pytorch, was gorgonia"},
+		"device":               {func(h *harness.Header) { h.Device = "cuda:0" }, "device: cuda:0, was cpu"},
+		"optimizer":            {func(h *harness.Header) { h.Settings.Optimizer = "adam" }, "optimizer: adam, was momentum"},
+		"cores":                {func(h *harness.Header) { h.Environment.Cores = 4 }, "cores: 4, was 2"},
+		"CPU":                  {func(h *harness.Header) { h.Environment.CPUModel = new("other") }, "CPU: other, was AMD EPYC 9B14"},
+		"system":               {func(h *harness.Header) { h.Environment.OS = "darwin" }, "operating system: darwin/amd64, was linux/amd64"},
+		"memory":               {func(h *harness.Header) { h.Environment.MemoryBytes = new(int64(16) << 30) }, "memory: 16 GiB, was 8 GiB"},
+		"limit":                {func(h *harness.Header) { h.LimitBytes = nil }, "memory limit: none, was 512 MiB"},
+		"a little more memory": {func(h *harness.Header) { *h.Environment.MemoryBytes += 100 << 20 }, ""},
+		"seed":                 {func(h *harness.Header) { h.Settings.Seed = 99 }, ""},
+		"precisions":           {func(h *harness.Header) { h.Settings.Precision = []string{"fp32", "fp64"} }, ""},
+		"version":              {func(h *harness.Header) { h.Environment.GoVersion = "go1.99" }, ""},
+	}
+	for name, c := range cases {
+		run := load(t, "bench")
+		c.change(&run.Header)
+		_, err := reports.Check(load(t, "bench"), run, five)
+		var different *reports.DifferentError
+		switch {
+		case c.what == "" && err != nil:
+			t.Errorf("%s: refused: %v", name, err)
+		case c.what != "" && !errors.As(err, &different):
+			t.Errorf("%s: error %v", name, err)
+		case c.what != "" && (!strings.Contains(err.Error(), c.what) || different.ExitCode() != harness.ExitUsage || len(different.Differences) != 1):
+			t.Errorf("%s: error %q, want %q", name, err, c.what)
+		}
+		allowed := five
+		allowed.AllowDifferent = true
+		if got := check(t, load(t, "bench"), run, allowed); got.Regressed || (len(got.Differences) > 0) != (c.what != "") {
+			t.Errorf("%s allowed: regressed %v, differences %v", name, got.Regressed, got.Differences)
+		}
+	}
+}
+
+func TestCheckWithNothingInCommon(t *testing.T) {
+	run := load(t, "bench")
+	for i := range run.Trials {
+		run.Trials[i].MicroBatch++
+	}
+	_, err := reports.Check(load(t, "bench"), run, five)
+	var usage *harness.UsageError
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "no configuration in common") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCheckOfSearches(t *testing.T) {
+	c := check(t, load(t, "tune"), load(t, "tune"), five)
+	at := slices.IndexFunc(c.Rows, func(r reports.ComparisonRow) bool {
+		return r.Config == tuner.Config{Precision: "fp32", MicroBatch: 32, Accumulation: 4}
+	})
+	if at < 0 || !slices.Equal(c.Rows[at].RunTrials, []int{6, 12}) {
+		t.Errorf("trials of one configuration are its repeats: %+v", c.Rows)
+	}
+	if c.Regressed || len(c.Warnings) == 0 {
+		t.Errorf("regressed %v, warnings %q", c.Regressed, c.Warnings)
+	}
+}
+
+// TestCheckIsBlindToOrder holds a run against itself scaled by a factor, in both
+// directions: what is a loss in one is a gain in the other.
+func TestCheckIsBlindToOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		factor := rapid.Float64Range(0.5, 2).Draw(rt, "factor")
+		a, b := load(t, "bench"), load(t, "bench")
+		for i, trial := range b.Trials {
+			for j := range trial.StepSeconds {
+				b.Trials[i].StepSeconds[j] *= factor
+			}
+		}
+		o := reports.CheckOptions{}
+		forward, back := check(t, a, b, o), check(t, b, a, o)
+		for i, row := range forward.Rows {
+			other := back.Rows[i]
+			if product := (1 + row.Change.Median) * (1 + other.Change.Median); math.Abs(product-1) > 1e-9 {
+				rt.Fatalf("changes %v and %v do not cancel", row.Change, other.Change)
+			}
+			if (row.Verdict == reports.Regression) != (other.Verdict == reports.Better) {
+				rt.Fatalf("verdicts %s and %s", row.Verdict, other.Verdict)
+			}
+		}
+		if same := check(t, b, b, o); same.Regressed {
+			rt.Fatal("a run is worse than itself")
+		}
+	})
+}
