@@ -15,7 +15,7 @@ import (
 func (c Comparison) WriteText(w io.Writer) error {
 	if len(c.Rows) > 0 {
 		columns := []column{left("config"), left("metric"), right("baseline"), right("now"),
-			left("change (95% interval)"), right("p"), left("verdict")}
+			left("change (95% interval)"), left("verdict")}
 		var rows [][]string
 		for _, r := range c.Rows {
 			rows = append(rows, c.textRow(r))
@@ -50,12 +50,11 @@ func (c Comparison) textRow(r ComparisonRow) []string {
 		}
 		return u.text(i.Median)
 	}
-	change, p := "-", "-"
+	change := "-"
 	if r.Baseline.Median > 0 && r.Run.Median > 0 {
 		change = fmt.Sprintf("%s (%s to %s)", percent(r.Change.Median, true), strings.TrimSuffix(percent(r.Change.Low, true), "%"), strings.TrimSuffix(percent(r.Change.High, true), "%"))
-		p = fmt.Sprintf("%.3f", r.P)
 	}
-	return []string{r.Config.String(), name, value(r.Baseline), value(r.Run), change, p, string(r.Verdict)}
+	return []string{r.Config.String(), name, value(r.Baseline), value(r.Run), change, string(r.Verdict)}
 }
 
 // verdict is the result in a sentence.
