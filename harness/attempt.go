@@ -44,20 +44,24 @@ func (a *attempt) run(ctx context.Context, trial *protocol.Trial) *Failure {
 	defer limit.Stop()
 	a.stepTime = time.NewTimer(seconds(maxSeconds)) // bounds steps from the second on
 	defer a.stepTime.Stop()
-	look := time.NewTicker(watchEvery)
+	look := time.NewTimer(lookSoonest)
 	defer look.Stop()
 	for {
 		select {
 		case in := <-a.worker.inbox:
 			if failed := a.take(in); failed != nil || a.ended {
+				a.look()
 				return failed
 			}
 		case <-a.worker.exited:
 			return a.drain()
 		case <-look.C:
-			if failed := a.look(); failed != nil {
-				return failed
+			resident := a.look()
+			if a.killAt > 0 && resident > a.killAt {
+				return a.stop(FailureOverLimit, fmt.Sprintf("the resident set had grown to %s, and %s is where a worker is stopped",
+					FormatBytes(resident), FormatBytes(a.killAt)))
 			}
+			look.Reset(untilNextLook(resident, a.killAt))
 		case <-limit.C:
 			return a.stop(FailureDeadline, fmt.Sprintf("the trial had not ended after %.4g s", a.allowed))
 		case <-a.stepTime.C:
@@ -118,15 +122,11 @@ func (a *attempt) step(s *protocol.Step) *Failure {
 	return nil
 }
 
-// look sees the resident set from outside.
-func (a *attempt) look() *Failure {
+// look sees the resident set from outside, in bytes, and records the highest.
+func (a *attempt) look() int64 {
 	resident := a.worker.watch.bytes()
 	a.record.SeenPeakBytes = max(a.record.SeenPeakBytes, resident)
-	if a.killAt > 0 && resident > a.killAt {
-		return a.stop(FailureOverLimit, fmt.Sprintf("the resident set had grown to %s, and %s is where a worker is stopped",
-			FormatBytes(resident), FormatBytes(a.killAt)))
-	}
-	return nil
+	return resident
 }
 
 // silence handles the end of what the worker says: it has died, or it broke the protocol.

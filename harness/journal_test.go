@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // smallDisk is a file on a disk with so much room.
@@ -126,6 +127,17 @@ func TestStepDeadline(t *testing.T) {
 	for longest, want := range map[float64]float64{0: 10, 0.5: 15, 60: 610, 1e300: maxSeconds + 10} {
 		if got := stepDeadline(longest).Seconds(); got != want {
 			t.Errorf("after a step of %v s: %v s, want %v", longest, got, want)
+		}
+	}
+}
+
+func TestUntilNextLook(t *testing.T) {
+	const GiB = 1 << 30
+	for _, c := range []struct{ resident, killAt, want int64 }{ // want in milliseconds
+		{GiB, 0, 100}, {GiB, 8 * GiB, 100}, {GiB, GiB + GiB/5, 50}, {GiB, GiB + 1, 20}, {2 * GiB, GiB, 20},
+	} {
+		if got := untilNextLook(c.resident, c.killAt); got.Round(time.Millisecond).Milliseconds() != c.want {
+			t.Errorf("%d of %d: %v, want %d ms", c.resident, c.killAt, got, c.want)
 		}
 	}
 }

@@ -23,6 +23,15 @@ func ownGroup(cmd *exec.Cmd) {
 // killGroup ends every process of the group that a process leads.
 func killGroup(leader int) { _ = unix.Kill(-leader, unix.SIGKILL) }
 
+// groupOf is the group of a process; -1 where there is none.
+func groupOf(id int) int {
+	group, err := unix.Getpgid(id)
+	if err != nil {
+		return -1
+	}
+	return group
+}
+
 // signalOf is the name of the signal that ended a process, such as SIGKILL; empty: none did.
 func signalOf(state *os.ProcessState) string {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {

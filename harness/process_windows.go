@@ -13,6 +13,8 @@ func ownGroup(*exec.Cmd) {}
 
 func killGroup(int) {}
 
+func groupOf(int) int { return -1 }
+
 func signalOf(*os.ProcessState) string { return "" }
 
 func processorTime() time.Duration { return 0 }

@@ -1,68 +1,102 @@
 package harness
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
 	"time"
-
-	"github.com/prometheus/procfs"
 )
 
 const (
-	// watchEvery is how often the resident set of a worker's group is looked at: often enough
-	// to stop a worker within a few hundred megabytes, and at 20 us a look below 0.1% of a core.
-	watchEvery = 25 * time.Millisecond
-	// scanEvery is how often the group's members are looked for, which reads all of /proc.
+	// lookSoonest and lookLatest bound the time between two looks at the resident set of a
+	// worker's group. A look wakes the harness, which costs about 0.1 ms of processor time with
+	// all that the system does for it: at the latest time, 0.1% of one core.
+	lookSoonest = 20 * time.Millisecond
+	lookLatest  = 100 * time.Millisecond
+	// growthPerSecond is more than a few threads can newly touch in a second, in bytes: the kernel
+	// clears each page first.
+	growthPerSecond = 4 << 30
+	// scanEvery is how often the group's members are looked for.
 	scanEvery = 2 * time.Second
 )
 
-// residentWatch sees the resident set of a process group from outside.
+// untilNextLook is when to look again so that a worker is seen soon after it
+// passes killAt; 0 for killAt: it is not stopped for its memory.
+func untilNextLook(resident, killAt int64) time.Duration {
+	if killAt == 0 {
+		return lookLatest
+	}
+	reach := seconds(float64(killAt-resident) / growthPerSecond)
+	return min(max(reach, lookSoonest), lookLatest)
+}
+
+// residentWatch sees the resident set of a process group from outside, as
+// /proc/PID/statm has it (proc_pid_statm(5)). The files stay open: a look is one
+// read for each process.
 type residentWatch struct {
-	proc    procfs.FS
 	group   int
-	members []procfs.Proc
+	members map[int]*os.File // statm by process id
 	scanned time.Time
+	buffer  [256]byte
 }
 
-// watchGroup watches the group of a process that leads one; nil where the system has no /proc.
+// watchGroup watches the group of a process that leads one.
 func watchGroup(leader int) *residentWatch {
-	proc, err := procfs.NewFS(procfs.DefaultMountPoint)
-	if err != nil {
-		return nil
-	}
-	first, err := proc.Proc(leader)
-	if err != nil {
-		return nil
-	}
-	return &residentWatch{proc: proc, group: leader, members: []procfs.Proc{first}, scanned: time.Now()}
+	w := &residentWatch{group: leader, members: map[int]*os.File{}, scanned: time.Now()}
+	w.add(leader)
+	return w
 }
 
-// bytes is the sum of the members' resident sets; pages that they share count for each.
+// bytes is the sum of the members' resident sets; pages that they share count
+// for each. 0: the system does not show it.
 func (w *residentWatch) bytes() int64 {
-	if w == nil {
-		return 0
-	}
 	if time.Since(w.scanned) >= scanEvery {
 		w.scan()
 	}
-	var sum int64
-	for _, member := range w.members {
-		if memory, err := member.Statm(); err == nil {
-			sum += int64(memory.ResidentBytes())
+	var pages int64
+	for id, file := range w.members {
+		n, err := file.ReadAt(w.buffer[:], 0)
+		fields := bytes.Fields(w.buffer[:n])
+		if n == 0 && err != nil || len(fields) < 2 { // the process has ended
+			_ = file.Close()
+			delete(w.members, id)
+			continue
 		}
+		resident, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+		pages += resident
 	}
-	return sum
+	return pages * int64(os.Getpagesize())
 }
 
-// scan looks for the group's members.
+// scan looks for the group's members among all processes.
 func (w *residentWatch) scan() {
 	w.scanned = time.Now()
-	all, err := w.proc.AllProcs()
+	all, err := os.Open("/proc")
 	if err != nil {
 		return
 	}
-	w.members = w.members[:0]
-	for _, p := range all {
-		if stat, err := p.Stat(); err == nil && stat.PGRP == w.group {
-			w.members = append(w.members, p)
+	defer func() { _ = all.Close() }()
+	names, _ := all.Readdirnames(-1)
+	for _, name := range names {
+		id, err := strconv.Atoi(name)
+		if err == nil && w.members[id] == nil && groupOf(id) == w.group {
+			w.add(id)
 		}
+	}
+}
+
+// add makes a process a member.
+func (w *residentWatch) add(id int) {
+	file, err := os.Open(filepath.Join("/proc", strconv.Itoa(id), "statm"))
+	if err == nil {
+		w.members[id] = file
+	}
+}
+
+// close ends the watch.
+func (w *residentWatch) close() {
+	for _, file := range w.members {
+		_ = file.Close()
 	}
 }

@@ -154,6 +154,7 @@ func (w *worker) close() error {
 	w.kill()
 	close(w.left)
 	closeAll(w.pipes)
+	w.watch.close()
 	<-w.output.drained
 	return w.output.close()
 }
