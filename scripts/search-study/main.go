@@ -48,6 +48,7 @@ func replaceTables(file string, write func(io.Writer) error) error {
 	if err := write(&out); err != nil {
 		return err
 	}
+	return os.WriteFile(file, out.Bytes(), 0o644)
 }
 
 // writeTables writes all tables, in the order of the document.
