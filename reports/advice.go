@@ -19,30 +19,45 @@ type Advice struct {
 }
 
 // advise says what else would help: what the run's own trials show first, then
-// general advice. It is empty where there is no recommendation.
+// general advice. It is empty for a run that only just has no answer yet.
 func (d *digest) advise() []Advice {
-	r := d.Recommendation
-	if r == nil {
+	if d.Recommendation == nil {
+		if d.nothingFits() {
+			return d.freeMemory()
+		}
 		return nil
 	}
 	var list []Advice
-	measured := func(text string) {
+	for _, text := range []string{d.smallerBatch(), d.largerLimit(), d.otherPrecisions()} {
 		if text != "" {
 			list = append(list, Advice{Text: text})
 		}
 	}
-	measured(d.smallerBatch())
-	measured(d.largerLimit())
-	measured(d.otherPrecisions())
-	if !boundByMemory(r) {
-		measured("Memory was not what stopped the search, so that more of it would not help by itself.")
-		return list
+	if !boundByMemory(d.Recommendation) {
+		return append(list, Advice{Text: "Memory was not what stopped the search, so that more of it would not help by itself."})
 	}
-	general := func(text string) { list = append(list, Advice{Text: text, General: true}) }
-	general(d.optimizerState())
-	general("Checkpointing (activations computed again in the backward pass) frees memory for time.")
-	general("A lower precision, where engine and device support it, halves the activations; a smaller model needs less of everything.")
-	general("The learning rate frees no memory.")
+	return append(list, d.freeMemory()...)
+}
+
+// nothingFits says whether trials failed for want of memory and none ran.
+func (d *digest) nothingFits() bool {
+	short := slices.ContainsFunc(d.results, func(r result) bool { return r.Status == tuner.OOM })
+	return short && !slices.ContainsFunc(d.results, result.ran)
+}
+
+// freeMemory is general advice on needing less memory.
+func (d *digest) freeMemory() []Advice {
+	var list []Advice
+	for _, text := range []string{
+		d.optimizerState(),
+		"Checkpointing (activations computed again in the backward pass) frees memory for time.",
+		"A lower precision, where engine and device support it, halves the activations; a smaller model needs less of everything.",
+		"The learning rate frees no memory.",
+	} {
+		if text != "" {
+			list = append(list, Advice{Text: text, General: true})
+		}
+	}
 	return list
 }
 
@@ -109,16 +124,18 @@ func (d *digest) otherPrecisions() string {
 	return fmt.Sprintf("Another engine: %s cannot run %s here.", d.Header.Engine, strings.Join(names, ", "))
 }
 
-// optimizerState says what a leaner optimizer would free, by calculation.
+// optimizerState says what a leaner optimizer would free, by calculation; empty
+// where the optimizer keeps no state.
 func (d *digest) optimizerState() string {
-	states := map[string]int64{"momentum": 1, "adam": 2, "adamw": 2}[d.Recommendation.Optimizer]
-	size := map[string]int64{"fp64": 8}[d.Recommendation.Precision]
-	if size == 0 {
-		size = 4 // bytes a value: mixed precisions keep the optimizer's state in float32
+	h := d.Header
+	states := map[string]int64{"momentum": 1, "adam": 2, "adamw": 2}[h.Settings.Optimizer]
+	size := int64(4) // bytes a value: mixed precisions keep the optimizer's state in float32
+	if slices.Equal(h.Settings.Precision, []string{"fp64"}) {
+		size = 8
 	}
-	if states == 0 || d.Header.Facts.Parameters == 0 {
-		return "The optimizer keeps no state that a leaner one would free."
+	if states == 0 || h.Facts.Parameters == 0 {
+		return ""
 	}
 	return fmt.Sprintf("A leaner optimizer: %s keeps %d %s for each parameter, %s by calculation.",
-		d.Recommendation.Optimizer, states, plural(int(states), "value"), harness.FormatBytes(states*size*d.Header.Facts.Parameters))
+		h.Settings.Optimizer, states, plural(int(states), "value"), harness.FormatBytes(states*size*h.Facts.Parameters))
 }

@@ -137,6 +137,12 @@ func newPageView(d *digest, drawings []*Figure) (*pageView, error) {
 // addAnswer fills in the recommendation and what explains it.
 func (v *pageView) addAnswer(d *digest) {
 	r := d.Recommendation
+	link := trialLinker(d.results)
+	if !isBench(d.Run) {
+		for _, a := range d.advise() {
+			v.Advice = append(v.Advice, pageAdvice{link(a.Text), a.General})
+		}
+	}
 	switch {
 	case isBench(d.Run):
 		v.Answer = fmt.Sprintf("%d configurations measured, without a search", len(d.configs))
@@ -145,12 +151,8 @@ func (v *pageView) addAnswer(d *digest) {
 	default:
 		v.Answer = recommendationText(r)
 		v.Snippet = PyTorchSnippet(r)
-		link := trialLinker(d.results)
 		for _, f := range d.findings() {
 			v.Findings = append(v.Findings, pageFinding{f.Name, link(sentence(f.Text))})
-		}
-		for _, a := range d.advise() {
-			v.Advice = append(v.Advice, pageAdvice{link(a.Text), a.General})
 		}
 		for _, b := range r.Largest {
 			v.Borders = append(v.Borders, pageBorder{b.Set.String(), passes(b.Accumulation), b})

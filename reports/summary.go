@@ -21,14 +21,14 @@ func Summary(w io.Writer, run *harness.Run) error {
 	if isBench(run) {
 		return benchTable(w, d)
 	}
-	if run.Recommendation == nil {
-		_, err := fmt.Fprintln(w, d.noAnswer())
-		return err
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Recommendation: %s\n", recommendationText(run.Recommendation))
-	for _, f := range d.findings() {
-		fmt.Fprintln(&b, wrap(fmt.Sprintf("  %-12s", f.Name), sentence(f.Text)))
+	if run.Recommendation == nil {
+		fmt.Fprintln(&b, wrap("", d.noAnswer()))
+	} else {
+		fmt.Fprintf(&b, "Recommendation: %s\n", recommendationText(run.Recommendation))
+		for _, f := range d.findings() {
+			fmt.Fprintln(&b, wrap(fmt.Sprintf("  %-12s", f.Name), sentence(f.Text)))
+		}
 	}
 	if list := d.advise(); len(list) > 0 {
 		fmt.Fprintln(&b, "What else would help:")

@@ -74,9 +74,10 @@ func TestRunWithoutAnswer(t *testing.T) {
 	if err := reports.Summary(&out, run); err != nil {
 		t.Fatal(err)
 	}
-	want := "No recommendation: 0 of 1 trials ran; the smallest peak seen is 645 MiB, the limit 512 MiB.\n"
-	if out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
+	for _, want := range []string{"No recommendation: 0 of 1 trials ran", "smallest peak seen is 645 MiB", "General: Checkpointing"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in %q", want, out.String())
+		}
 	}
 	if _, err := reports.JSON(run); err == nil || !strings.Contains(err.Error(), "tune has no recommendation") {
 		t.Errorf("JSON: %v", err)
