@@ -75,13 +75,17 @@ func (t *Tuner) leanestEqual(fastest Config) Config {
 	return best
 }
 
-// equallyFast says whether the step times of two configurations do not tell them apart.
+// equallyFast says whether the step times of two configurations do not tell them
+// apart. The model, which sees the other sizes too, must agree: of many
+// configurations some look faster than they are.
 func (h *history) equallyFast(a, b Config) bool {
 	ratio, err := stats.CompareRatio(ratesOf(b, h.ran(b)), ratesOf(a, h.ran(a)))
 	if err != nil { // one has no step times
 		return false
 	}
-	return ratio.Contains(1) && math.Abs(ratio.Ratio-1) <= equalRatio
+	logA, _ := h.speeds().predict(a)
+	logB, _ := h.speeds().predict(b)
+	return ratio.Contains(1) && math.Abs(ratio.Ratio-1) <= equalRatio && math.Abs(logA-logB) <= equalRatio
 }
 
 // ratesOf gives the samples per second of each timed step.

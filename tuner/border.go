@@ -105,7 +105,7 @@ func (b borderSearch) untried(i, low, high int) (int, bool) {
 // target gives the index that promises the most, strictly between low and high.
 func (b borderSearch) target(low, high int) int {
 	if low < 0 && high == len(b.sizes) {
-		return min(b.index(2*b.sizes[0]), high-1)
+		return min(b.index(8*b.sizes[0]), high-1)
 	}
 	i := b.guess(low, high)
 	return min(max(i, low+1), high-1)
@@ -127,7 +127,7 @@ func (b borderSearch) guess(low, high int) int {
 	case most < lowest+1:
 		return b.beyond(low)
 	case bounded && least >= float64(b.sizes[high]): // a step lies between
-		return (low + high) / 2
+		return max((low+high)/2, b.index(int(float64(b.sizes[high])*below)))
 	case least > lowest*nearby:
 		return max(b.index(int(least*cautious)), low+1)
 	case math.IsInf(most, 1):
@@ -136,25 +136,23 @@ func (b borderSearch) guess(low, high int) int {
 	return b.within(least, most, low, high)
 }
 
-const nearby = 4
+const below = 0.95
+
+const nearby = 3
 
 // cautious is the part of the predicted border that is tried first, unless a
 // larger size ran already: steps of memory may lie in between.
 const cautious = 0.95
 
-// within gives the index to try of those where the border may be. The size above
-// them all comes first, since it shows a wrong model soonest; then it is a bisection.
+// within gives the index in the middle of where the border may be, or the border
+// itself where the model leaves only one size.
 func (b borderSearch) within(least, most float64, low, high int) int {
 	first := max(b.floor(least), low)
 	last := min(b.floor(most), high-1)
-	switch {
-	case last <= first && first > low:
+	if last <= first && first > low {
 		return first
-	case last-first > 2 && last+1 < high:
-		return last + 1
-	default:
-		return (first + last + 1) / 2
 	}
+	return (first + last + 1) / 2
 }
 
 // floor gives the index of the largest allowed size that is size or less.
@@ -169,18 +167,18 @@ func (b borderSearch) floor(size float64) int {
 func (b borderSearch) grow(low int) int { return b.index(2 * b.sizes[low]) }
 
 // beyond gives the index of a size beyond one that fits although the model says
-// that it should be the last: the next one, then twice as far each time.
+// that it should be the last: the next one, or twice the way of the last trial where
+// that one had been beyond the model as well.
 func (b borderSearch) beyond(low int) int {
-	if low > 0 {
-		if s, ok := b.ledger.lookup(b.sizes[low-1]); !ok || !s.fits() {
-			return low + 1
-		}
+	points := b.points(low)
+	if len(points) < 2 {
+		return low + 1
 	}
-	step := 1
-	for low-step >= 0 && b.tried(low-step) {
-		step *= 2
+	before := points[len(points)-2].size
+	if _, most := fitMemory(points[:len(points)-1]).border(b.limit); most >= float64(b.sizes[low]) {
+		return low + 1
 	}
-	return low + step
+	return low + 2*(low-b.index(before))
 }
 
 // slow says that the model used up its trials: twice as many as a bisection
@@ -192,19 +190,8 @@ func (b borderSearch) slow() bool {
 
 // fit fits the memory of the sizes up to the border; false: too little is known.
 func (b borderSearch) fit(low, high int) (memoryFit, bool) {
-	if b.limit == 0 || low < 0 {
-		return memoryFit{}, false
-	}
-	var points []memoryPoint
-	for _, s := range b.ledger.sizes {
-		if s.peak > 0 {
-			points = append(points, memoryPoint{s.batch, s.peak})
-		}
-		if high < len(b.sizes) && s.batch >= b.sizes[high] {
-			break
-		}
-	}
-	if len(points) == 0 {
+	points := b.points(min(high, len(b.sizes)-1))
+	if b.limit == 0 || low < 0 || len(points) == 0 {
 		return memoryFit{}, false
 	}
 	fit := fitMemory(points)
@@ -212,4 +199,15 @@ func (b borderSearch) fit(low, high int) (memoryFit, bool) {
 		fit.above(failing, fit.room(b.limit))
 	}
 	return fit, true
+}
+
+// points gives the measured peaks up to an index.
+func (b borderSearch) points(last int) []memoryPoint {
+	var points []memoryPoint
+	for _, s := range b.ledger.sizes {
+		if s.peak > 0 && s.batch <= b.sizes[last] {
+			points = append(points, memoryPoint{s.batch, s.peak})
+		}
+	}
+	return points
 }

@@ -102,7 +102,7 @@ func fitRequest(c Config) Request {
 const (
 	minTimedSteps    = 3
 	minTimedSeconds  = 1.0
-	goodTimedSteps   = 12
+	goodTimedSteps   = 20
 	goodTimedSeconds = 4.0
 )
 
