@@ -140,16 +140,16 @@ func misbehave(how, value string) {
 		for range 3000 {
 			fmt.Println(strings.Repeat("y", 4096))
 		}
+	case "score":
+		score, _ := os.ReadFile("/proc/self/oom_score_adj")
+		fmt.Printf("score %s\n", score)
 	case "grow":
-		var held [][]byte
-		for {
-			block := make([]byte, 8*MB)
-			for i := 0; i < len(block); i += 4096 {
-				block[i] = 1
-			}
-			held = append(held, block)
-			time.Sleep(2 * time.Millisecond)
-			_ = held
+		grow(400) // enough to be stopped, and no danger to the machine
+	case "grow-child":
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), startScript+"=grow")
+		if err := child.Run(); err != nil {
+			panic(err)
 		}
 	case "child": // leaves a process of its group behind
 		child := exec.Command("sleep", "1000")
@@ -161,6 +161,21 @@ func misbehave(how, value string) {
 			os.Exit(7)
 		}
 	}
+}
+
+// grow takes and keeps so many megabytes, a few at a time.
+func grow(megabytes int) {
+	var held [][]byte
+	for range megabytes / 8 {
+		block := make([]byte, 8*MB)
+		for i := 0; i < len(block); i += 4096 {
+			block[i] = 1
+		}
+		held = append(held, block)
+		time.Sleep(2 * time.Millisecond)
+	}
+	time.Sleep(time.Hour)
+	fmt.Println(len(held))
 }
 
 // leaveNote writes a process id where the test finds it.

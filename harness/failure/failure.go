@@ -26,6 +26,9 @@ const (
 	TypeUnsupported = "harness.unsupported" // not run: the worker said at start that it cannot
 )
 
+// TypeEngineUnsupported is the type by which an engine says that it cannot do at all what a trial asks.
+const TypeEngineUnsupported = "unsupported"
+
 // Meaning is what a failure means.
 type Meaning string
 

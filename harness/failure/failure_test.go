@@ -66,6 +66,7 @@ func TestExplain(t *testing.T) {
 		{"deadline beats a text", failure.Seen{Type: failure.TypeDeadline, Text: "CUDA out of memory"}, failure.Deadline},
 		{"interrupted", failure.Seen{Type: failure.TypeInterrupted, Signal: "SIGKILL"}, failure.Interrupted},
 		{"unsupported", failure.Seen{Type: failure.TypeUnsupported}, failure.Unsupported},
+		{"unsupported, says the engine", failure.Seen{Type: failure.TypeEngineUnsupported, Text: "precision bf16"}, failure.Unsupported},
 		{"protocol", failure.Seen{Type: failure.TypeProtocol}, failure.Protocol},
 		{"nothing", failure.Seen{}, failure.Other},
 	} {

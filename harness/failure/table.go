@@ -15,6 +15,7 @@ var table = []Row{
 	{Name: "over the limit", Type: TypeOverLimit, Means: Memory, Says: "stopped when it had grown a quarter past the memory limit", Source: protocolPage},
 	{Name: "deadline", Type: TypeDeadline, Means: Deadline, Says: "stopped at a deadline", Source: protocolPage},
 	{Name: "unsupported", Type: TypeUnsupported, Means: Unsupported, Says: "the worker cannot do this", Source: protocolPage},
+	{Name: "unsupported by the engine", Type: TypeEngineUnsupported, Means: Unsupported, Says: "the engine cannot do this", Source: protocolPage},
 	{Name: "protocol", Type: TypeProtocol, Means: Protocol, Says: "the worker broke the protocol", Source: protocolPage},
 
 	{Name: "triton shared memory", Text: find(`(?i)out of resource: shared memory`), Means: Other,
