@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"autotune/harness"
@@ -19,7 +20,8 @@ type Verdict string
 const (
 	Regression Verdict = "regression" // worse than the threshold, and significant
 	Worse      Verdict = "worse"      // significantly worse, within the threshold
-	Same       Verdict = "same"       // no significant change
+	Same       Verdict = "same"       // no significant change, and none beyond the threshold can hide in the noise
+	Unclear    Verdict = "unclear"    // no significant change, but the interval reaches beyond the threshold, or there are too few repeats for one
 	Better     Verdict = "better"     // significantly better
 	Stopped    Verdict = "fails now"
 	Started    Verdict = "runs now"
@@ -180,12 +182,16 @@ func (c *Comparison) warn(format string, args ...any) {
 
 // judge gives the verdict on a ratio of the run's figures to the baseline's.
 func judge(metric string, ratio stats.Ratio, threshold float64) Verdict {
-	loss := ratio.Ratio - 1
+	loss, worst := ratio.Ratio-1, ratio.High-1
 	if metric == MetricThroughput {
-		loss = -loss
+		loss, worst = 1-ratio.Ratio, 1-ratio.Low
 	}
+	noise := ratio.P >= significant || ratio.Contains(1)
+	hidden := (!ratio.Enough || worst > threshold) && !math.IsInf(threshold, 1)
 	switch {
-	case ratio.P >= significant || ratio.Contains(1):
+	case noise && hidden:
+		return Unclear
+	case noise:
 		return Same
 	case loss > threshold:
 		return Regression

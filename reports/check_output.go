@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"autotune/tuner"
@@ -26,6 +27,9 @@ func (c Comparison) WriteText(w io.Writer) error {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintln(w, c.verdict())
+	if slices.ContainsFunc(c.Rows, func(r ComparisonRow) bool { return r.Verdict == Unclear }) {
+		fmt.Fprintln(w, "Unclear: noise may hide a change beyond what is allowed; bench with more repeats, or on a quieter machine.")
+	}
 	for _, d := range c.Differences {
 		fmt.Fprintln(w, "Compared in spite of:", d)
 	}
@@ -68,8 +72,8 @@ func (c Comparison) verdict() string {
 		return fmt.Sprintf("Regression (allowed: %s); %d worse than that, %d %s no longer run.",
 			limits, count[Regression], count[Stopped], plural(count[Stopped], "configuration"))
 	}
-	return fmt.Sprintf("No regression (allowed: %s); %d better, %d worse within what is allowed, %d the same.",
-		limits, count[Better], count[Worse], count[Same])
+	return fmt.Sprintf("No regression (allowed: %s); %d better, %d worse within what is allowed, %d the same, %d unclear.",
+		limits, count[Better], count[Worse], count[Same], count[Unclear])
 }
 
 // allowance is a threshold in words.

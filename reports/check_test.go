@@ -103,8 +103,30 @@ func TestCheckWithTooFewRepeats(t *testing.T) {
 	if c.Regressed {
 		t.Error("three repeats a side cannot show a significant change")
 	}
+	if got := verdicts(c, reports.MetricMemory); !slices.Equal(got, []reports.Verdict{reports.Unclear}) {
+		t.Errorf("verdicts on memory: %v", got)
+	}
 	if !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "too few repeats (3 and 3)") }) {
 		t.Errorf("warnings: %q", c.Warnings)
+	}
+}
+
+// TestCheckSaysWhereNoiseHidesARegression gives one repeat in two a step of twice the time.
+func TestCheckSaysWhereNoiseHidesARegression(t *testing.T) {
+	baseline, run := load(t, "bench"), load(t, "bench-same")
+	for _, r := range []*harness.Run{baseline, run} {
+		for i, trial := range r.Trials {
+			for j := range trial.StepSeconds {
+				r.Trials[i].StepSeconds[j] *= float64(1 + trial.Repeat%2)
+			}
+		}
+	}
+	c := check(t, baseline, run, five)
+	if got := verdicts(c, reports.MetricThroughput); c.Regressed || !slices.Equal(got, []reports.Verdict{reports.Unclear}) {
+		t.Errorf("regressed %v, verdicts %v", c.Regressed, got)
+	}
+	if got := verdicts(c, reports.MetricMemory); !slices.Equal(got, []reports.Verdict{reports.Same}) {
+		t.Errorf("verdicts on memory, which has little noise: %v", got)
 	}
 }
 
