@@ -113,10 +113,9 @@ func (b borderSearch) target(low, high int) int {
 
 // guess is target without the bounds.
 func (b borderSearch) guess(low, high int) int {
-	bounded := high < len(b.sizes)
-	fit, known := b.fit(low, high)
+	fit, share, known := b.fit(low, high)
 	switch {
-	case bounded && (!known || b.slow()):
+	case high < len(b.sizes) && (!known || b.slow()):
 		return (low + high) / 2
 	case !known:
 		return b.grow(low)
@@ -126,33 +125,60 @@ func (b borderSearch) guess(low, high int) int {
 	switch {
 	case most < lowest+1:
 		return b.beyond(low)
-	case bounded && least >= float64(b.sizes[high]): // a step lies between
-		return max((low+high)/2, b.index(int(float64(b.sizes[high])*below)))
-	case least > lowest*nearby:
+	case high == len(b.sizes) && least > lowest*nearby:
 		return max(b.index(int(least*cautious)), low+1)
-	case math.IsInf(most, 1):
+	case high == len(b.sizes) && math.IsInf(most, 1):
 		return b.grow(low)
+	case high == len(b.sizes) && b.floor(most)-low > 4 && b.creeps(low):
+		return b.floor(most) + 1
 	}
-	return b.within(least, most, low, high)
+	return b.likely(fit, share, low, high)
 }
 
-const below = 0.95
-
-const nearby = 3
-
-// cautious is the part of the predicted border that is tried first, unless a
-// larger size ran already: steps of memory may lie in between.
-const cautious = 0.95
-
-// within gives the index in the middle of where the border may be, or the border
-// itself where the model leaves only one size.
-func (b borderSearch) within(least, most float64, low, high int) int {
-	first := max(b.floor(least), low)
-	last := min(b.floor(most), high-1)
-	if last <= first && first > low {
-		return first
+// creeps says that the last three trials all fitted, each closer to the one before:
+// the border may well be beyond what the model allows.
+func (b borderSearch) creeps(low int) bool {
+	points := b.points(low)
+	n := len(points)
+	if n < 4 {
+		return false
 	}
-	return (first + last + 1) / 2
+	gap := func(i int) int { return points[i].size - points[i-1].size }
+	return gap(n-1) <= gap(n-2) && gap(n-2) <= gap(n-3)
+}
+
+// While no size failed, a border that is predicted nearby times as far as the largest
+// size that ran, or further, is approached in two trials. The first is at a cautious
+// part of it: steps of memory may lie in between.
+const (
+	nearby   = 3.0
+	cautious = 0.95
+)
+
+// stepDoubt is how likely the memory between the largest size that fits and the next
+// trial has a step, which no line foresees.
+const oneStep = 0.95
+
+const stepDoubt = 0.1
+
+// likely gives the index of the largest size that is as likely to fit as not. The lines
+// have the weight that the failed size left them; the rest says that a step lies in
+// between, at any size.
+func (b borderSearch) likely(fit memoryFit, share float64, low, high int) int {
+	lines := (1 - stepDoubt) * share
+	doubt := stepDoubt
+	if high == len(b.sizes) {
+		doubt = 0
+	}
+	start := low
+	if high < len(b.sizes) {
+		start = max(low, b.index(int(oneStep*float64(b.sizes[high]))))
+	}
+	fits := func(i int) float64 {
+		step := min(1, float64(high-i)/float64(high-start))
+		return (lines*fit.fits(b.sizes[i], b.limit) + doubt*step) / (lines + doubt)
+	}
+	return low + sort.Search(high-low-1, func(i int) bool { return fits(low+1+i) < 0.5 })
 }
 
 // floor gives the index of the largest allowed size that is size or less.
@@ -188,17 +214,19 @@ func (b borderSearch) slow() bool {
 	return b.ledger.tries > 2*gained+2
 }
 
-// fit fits the memory of the sizes up to the border; false: too little is known.
-func (b borderSearch) fit(low, high int) (memoryFit, bool) {
+// fit fits the memory of the sizes up to the border, and gives the part of the lines
+// that foresaw the failure of the smallest size that did not fit (1 where none
+// failed); false: too little is known.
+func (b borderSearch) fit(low, high int) (fit memoryFit, share float64, ok bool) {
 	points := b.points(min(high, len(b.sizes)-1))
 	if b.limit == 0 || low < 0 || len(points) == 0 {
-		return memoryFit{}, false
+		return memoryFit{}, 0, false
 	}
-	fit := fitMemory(points)
+	fit, share = fitMemory(points), 1
 	if failing := b.ledger.failing; failing > 0 {
-		fit.above(failing, fit.room(b.limit))
+		share = fit.above(failing, fit.room(b.limit))
 	}
-	return fit, true
+	return fit, share, true
 }
 
 // points gives the measured peaks up to an index.

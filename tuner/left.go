@@ -62,7 +62,7 @@ func (t *Tuner) searchLeft() int {
 		search := t.fitSearch(set, class)
 		low, high := search.bracket()
 		width := high - low - 1
-		if fit, ok := search.fit(low, high); ok && width > 0 {
+		if fit, _, ok := search.fit(low, high); ok && width > 0 {
 			least, most := fit.border(t.goal.LimitBytes)
 			width = min(width, 1+max(1, int(math.Min(most, 1e9)-math.Min(least, 1e9))))
 		}

@@ -59,12 +59,21 @@ func fitMemory(points []memoryPoint) memoryFit {
 	return fit
 }
 
-// above keeps the lines that lie above the bytes at a size that did not fit,
-// where there are any: else a step lies in between, and nothing is said.
-func (f *memoryFit) above(size int, bytes float64) {
-	if lines := f.lines.clip(1, float64(size-f.origin), bytes); len(lines) > 0 {
-		f.lines = lines
+// above keeps the lines that lie above the bytes at a size that did not fit, and
+// gives the part of them that is left. Where none is, a step lies in between and all stay.
+func (f *memoryFit) above(size int, bytes float64) float64 {
+	kept := f.lines.clip(1, float64(size-f.origin), bytes)
+	if len(kept) == 0 {
+		return 0
 	}
+	share := kept.share(f.lines)
+	f.lines = kept
+	return share
+}
+
+// fits gives the part of the lines that let a size fit into the limit.
+func (f memoryFit) fits(size int, limit int64) float64 {
+	return f.lines.clip(-1, -float64(size-f.origin), -f.room(limit)).share(f.lines)
 }
 
 // room is the limit in whole blocks, in bytes.
@@ -140,4 +149,24 @@ func (f memoryFit) slope() float64 {
 		least = math.Min(least, v.slope)
 	}
 	return least
+}
+
+// share gives the area as a part of that of another polygon, which it lies in. Where
+// that is no more than a point or a stretch of lines, all of it is left or nothing.
+func (p polygon) share(whole polygon) float64 {
+	area := whole.area()
+	if area == 0 {
+		return float64(min(1, len(p)))
+	}
+	return p.area() / area
+}
+
+// area is that of the polygon, in bytes times bytes a sample.
+func (p polygon) area() float64 {
+	twice := 0.0
+	for i := 2; i < len(p); i++ {
+		a, b, c := p[0], p[i-1], p[i]
+		twice += (b.level-a.level)*(c.slope-a.slope) - (c.level-a.level)*(b.slope-a.slope)
+	}
+	return math.Abs(twice) / 2
 }
