@@ -7,9 +7,13 @@ import (
 	"autotune/workloads/simulated/study"
 )
 
+// whole says that the tests run all devices, so that shares and medians can be judged.
+const whole = part == 1
+
 // eachRange runs the test on both ranges of devices, side by side.
 func eachRange(t *testing.T, test func(t *testing.T, seeds study.Seeds)) {
 	for _, seeds := range []study.Seeds{study.Known, study.Unseen} {
+		seeds.Last = seeds.First + (seeds.Last-seeds.First)/part
 		t.Run(seeds.String(), func(t *testing.T) {
 			t.Parallel()
 			test(t, seeds)
@@ -44,7 +48,7 @@ func TestGoalsOfTheBorder(t *testing.T) {
 		seconds, timed := study.Summarise(search), study.Summarise(all)
 		t.Logf("%v: %d borders wrong; trials: median %v, 95%% %v, maximum %v; time: median %.3f of Lightning's, %.3f with timing",
 			seeds, wrong, trials.Median, trials.P95, trials.Max, seconds.Median, timed.Median)
-		if wrong > 0 || trials.Median > 8 || trials.P95 > 24 || trials.Max > 32 || seconds.Median > 0.6 {
+		if wrong > 0 || trials.Max > 32 || whole && (trials.Median > 8 || trials.P95 > 24 || seconds.Median > 0.6) {
 			t.Errorf("%v: want no border wrong, trials of at most 8, 24 and 32, and 0.6 of Lightning's time", seeds)
 		}
 	})
@@ -76,7 +80,7 @@ func TestGoalsOfTheThroughput(t *testing.T) {
 			share := float64(near) / float64(len(speeds))
 			t.Logf("%v, global batch %d (0: any): %.1f%% of the devices reach 98%%; %.1f trials in the mean; worst: device %d, %v for %v, %.3f",
 				seeds, globalBatch, 100*share, float64(trials)/float64(len(speeds)), worst.Seed, worst.Chosen, worst.Best, worst.Share)
-			if share < 0.95 {
+			if whole && share < 0.95 {
 				t.Errorf("%v, global batch %d: want 95%%", seeds, globalBatch)
 			}
 		}
