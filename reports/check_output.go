@@ -14,6 +14,7 @@ import (
 // WriteText writes the comparison for a terminal of 80 columns: one row a
 // metric and configuration, then the verdict, then what is to be known about it.
 func (c Comparison) WriteText(w io.Writer) error {
+	var out strings.Builder
 	if len(c.Rows) > 0 {
 		columns := []column{left("config"), left("metric"), right("baseline"), right("now"),
 			left("change (95% interval)"), left("verdict")}
@@ -21,25 +22,27 @@ func (c Comparison) WriteText(w io.Writer) error {
 		for _, r := range c.Rows {
 			rows = append(rows, c.textRow(r))
 		}
-		if err := writeTable(w, columns, rows); err != nil {
+		if err := writeTable(&out, columns, rows); err != nil {
 			return err
 		}
-		fmt.Fprintln(w)
+		out.WriteString("\n")
 	}
-	fmt.Fprintln(w, c.verdict())
+	say := func(head, text string) { out.WriteString(wrap(head, text) + "\n") }
+	say("", c.verdict())
 	if slices.ContainsFunc(c.Rows, func(r ComparisonRow) bool { return r.Verdict == Unclear }) {
-		fmt.Fprintln(w, "Unclear: noise may hide a change beyond what is allowed; bench with more repeats, or on a quieter machine.")
+		say("", "Unclear: noise may hide a change beyond what is allowed; bench with more repeats, or on a quieter machine.")
 	}
 	for _, d := range c.Differences {
-		fmt.Fprintln(w, "Compared in spite of:", d)
+		say("Compared in spite of: ", d.String())
 	}
 	for _, d := range c.Versions {
-		fmt.Fprintln(w, "Note:", d)
+		say("Note: ", d.String())
 	}
 	for _, text := range c.Warnings {
-		fmt.Fprintln(w, "Warning:", text)
+		say("Warning: ", text)
 	}
-	return nil
+	_, err := io.WriteString(w, out.String())
+	return err
 }
 
 func (c Comparison) textRow(r ComparisonRow) []string {

@@ -32,8 +32,8 @@ func csvRow(r result) []string {
 	row := []string{
 		strconv.Itoa(r.Number), whole(int64(r.Record.Repeat)), string(r.Purpose), r.Precision, r.Knobs,
 		strconv.Itoa(r.MicroBatch), strconv.Itoa(r.Accumulation), string(r.Status),
-		real(r.Throughput.Median), real(r.Throughput.Low), real(r.Throughput.High), strconv.Itoa(len(r.StepSeconds)),
-		whole(r.PeakBytes), whole(r.Record.SeenPeakBytes), real(r.WallSeconds), strconv.Itoa(r.Record.Worker),
+		decimal(r.Throughput.Median), decimal(r.Throughput.Low), decimal(r.Throughput.High), strconv.Itoa(len(r.StepSeconds)),
+		whole(r.PeakBytes), whole(r.Record.SeenPeakBytes), decimal(r.WallSeconds), strconv.Itoa(r.Record.Worker),
 		r.Record.Started.UTC().Format(time.RFC3339Nano),
 	}
 	if f := r.Record.Failure; f != nil {
@@ -50,8 +50,8 @@ func whole(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// real is a number in full precision, or empty where it is 0: not known.
-func real(v float64) string {
+// decimal is a number in full precision, or empty where it is 0: not known.
+func decimal(v float64) string {
 	if v == 0 {
 		return ""
 	}

@@ -89,7 +89,7 @@ func (f *Figure) describe(name string, thumbs ...plot.Thumbnailer) {
 func (f *Figure) draw(canvas vg.CanvasSizer) {
 	c := draw.New(canvas)
 	c.SetColor(f.plot.BackgroundColor)
-	c.Fill(c.Rectangle.Path())
+	c.Fill(c.Path())
 	c = draw.Crop(c, 6, -10, 6, -6)
 	height := f.drawLegend(c)
 	f.plot.Draw(draw.Crop(c, 0, 0, 0, -height))

@@ -155,7 +155,7 @@ func (v *pageView) addAnswer(d *digest) {
 			v.Findings = append(v.Findings, pageFinding{f.Name, link(sentence(f.Text))})
 		}
 		for _, b := range r.Largest {
-			v.Borders = append(v.Borders, pageBorder{b.Set.String(), passes(b.Accumulation), b})
+			v.Borders = append(v.Borders, pageBorder{b.String(), passes(b.Accumulation), b})
 		}
 	}
 }
