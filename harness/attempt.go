@@ -73,12 +73,14 @@ func (a *attempt) run(ctx context.Context, trial *protocol.Trial) *Failure {
 	}
 }
 
-// seconds is a number of seconds as a duration.
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// seconds is a number of seconds as a duration, at most maxSeconds.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s, maxSeconds) * float64(time.Second))
+}
 
 // stepDeadline is how long a step may take after one of longest seconds.
 func stepDeadline(longest float64) time.Duration {
-	return seconds(min(stepFactor*longest, maxSeconds)) + stepGrace
+	return seconds(stepFactor*longest) + stepGrace
 }
 
 // take handles one message; a.ended says that it was the last.
