@@ -32,6 +32,7 @@ type barEvents struct {
 
 func newBarEvents(lines *plainEvents) *barEvents { return &barEvents{lines: lines} }
 
+// Begin writes the first line and draws the bar below it.
 func (b *barEvents) Begin(h harness.Header) {
 	b.lines.Begin(h)
 	b.progress = mpb.New(mpb.WithOutput(b.lines.w), mpb.WithWidth(20), mpb.WithRefreshRate(redraw))
@@ -39,6 +40,7 @@ func (b *barEvents) Begin(h harness.Header) {
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.line() })))
 }
 
+// TrialBegin puts the trial into the line.
 func (b *barEvents) TrialBegin(number int, r tuner.Request, trials int, seconds float64) {
 	b.mu.Lock()
 	b.text, b.left, b.from = trialText(number, r)+"; "+leftText(trials, 0), seconds, time.Now()
@@ -47,8 +49,10 @@ func (b *barEvents) TrialBegin(number int, r tuner.Request, trials int, seconds 
 	b.bar.SetCurrent(milliseconds(b.done))
 }
 
+// TrialEnd moves the bar with the next trial.
 func (b *barEvents) TrialEnd(t harness.TrialRecord, _ tuner.Status) { b.done += t.WallSeconds }
 
+// Note writes the sentence above the line.
 func (b *barEvents) Note(text string) {
 	if b.progress == nil {
 		b.lines.Note(text)

@@ -19,17 +19,10 @@ const benchExamples = `  autotune bench --model mlp --batch 32,64,128 --out befo
 
 // benchCommand measures.
 func benchCommand(s streams) *cobra.Command {
-	r := &runFlags{settings: defaultSettings(harness.CommandBench)}
-	cmd := &cobra.Command{
+	return trainingCommand(s, harness.CommandBench, harness.Bench, &cobra.Command{
 		Use:     "bench --model NAME --batch SIZES",
 		Short:   "Measure the given configurations, no search",
 		Long:    benchHelp,
 		Example: benchExamples,
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return r.begin(s, cmd, harness.Bench)
-		},
-	}
-	r.add(cmd)
-	return cmd
+	})
 }

@@ -100,9 +100,13 @@ type thresholds struct {
 
 var _ pflag.Value = (*thresholds)(nil)
 
-func (t *thresholds) Type() string   { return "thresholds" }
+// Type is the name of the kind of value.
+func (t *thresholds) Type() string { return "thresholds" }
+
+// String is the value as a flag has it.
 func (t *thresholds) String() string { return t.text }
 
+// Set reads the value.
 func (t *thresholds) Set(s string) error {
 	value, err := reports.ParseThresholds(s)
 	if err != nil {

@@ -68,6 +68,22 @@ soak: 0s
 	}
 }
 
+// TestExampleFile holds that the documented file says what its comments and names say.
+func TestExampleFile(t *testing.T) {
+	flags, s := searchFlags()
+	if err := applyConfig("../../docs/examples/mlp.yaml", flags); err != nil {
+		t.Fatal(err)
+	}
+	same, want := searchFlags()
+	if err := same.Parse(strings.Fields(`--model mlp --set width=256 --engine gorgonia --optimizer sgd --global-batch 64 --batch 1..64
+		--memory-limit 512MiB --headroom 10% --max-time 1m --soak 2s`)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Errorf("the example differs from the flags (-flags +file):\n%s", diff)
+	}
+}
+
 func TestConfigFlagWins(t *testing.T) {
 	flags, s := searchFlags()
 	if err := flags.Parse([]string{"--batch", "4", "--set", "width=8"}); err != nil {

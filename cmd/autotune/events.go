@@ -21,27 +21,15 @@ type events interface {
 	close()
 }
 
-// newEvents shows a run's progress on w: nothing where quiet, one line that is
-// drawn again on a terminal, else a plain line at the begin and the end of each trial.
-func newEvents(w io.Writer, o outputFlags) events {
-	if o.quiet {
-		return silent{}
-	}
-	lines := &plainEvents{w: w, verbose: o.verbose}
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) && !o.verbose {
+// newEvents shows a run's progress on w: one line that is drawn again on a
+// terminal, unless verbose, else a plain line at the begin and the end of each trial.
+func newEvents(w io.Writer, verbose bool) events {
+	lines := &plainEvents{w: w, verbose: verbose}
+	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) && !verbose {
 		return newBarEvents(lines)
 	}
 	return lines
 }
-
-// silent says nothing.
-type silent struct{}
-
-func (silent) Begin(harness.Header)                        {}
-func (silent) TrialBegin(int, tuner.Request, int, float64) {}
-func (silent) TrialEnd(harness.TrialRecord, tuner.Status)  {}
-func (silent) Note(string)                                 {}
-func (silent) close()                                      {}
 
 // plainEvents writes lines.
 type plainEvents struct {
@@ -50,15 +38,18 @@ type plainEvents struct {
 	limitOn string // the counter that the limit holds
 }
 
+// Begin writes the first line.
 func (p *plainEvents) Begin(h harness.Header) {
 	p.limitOn = h.LimitOn
 	fmt.Fprintln(p.w, firstLine(h))
 }
 
+// TrialBegin names the trial and what is left.
 func (p *plainEvents) TrialBegin(number int, r tuner.Request, trials int, seconds float64) {
 	fmt.Fprintln(p.w, trialText(number, r)+"; "+leftText(trials, seconds))
 }
 
+// TrialEnd says how the trial ended.
 func (p *plainEvents) TrialEnd(t harness.TrialRecord, status tuner.Status) {
 	fmt.Fprintln(p.w, endText(t, status, p.limitOn))
 	if p.verbose {
@@ -66,6 +57,7 @@ func (p *plainEvents) TrialEnd(t harness.TrialRecord, status tuner.Status) {
 	}
 }
 
+// Note writes the sentence.
 func (p *plainEvents) Note(text string) { fmt.Fprintln(p.w, "note: "+text) }
 
 func (p *plainEvents) close() {}

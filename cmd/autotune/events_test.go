@@ -45,7 +45,7 @@ func TestTrialLines(t *testing.T) {
 		Number: 4, Request: request, WallSeconds: 75.2, Worker: 2, Failure: &harness.Failure{Text: "out of memory\nand more"},
 	}
 	var output strings.Builder
-	lines := newEvents(&output, outputFlags{verbose: true})
+	lines := newEvents(&output, true)
 	lines.Begin(harness.Header{LimitOn: protocol.Resident})
 	output.Reset()
 	lines.TrialBegin(3, request, 5, 65)
@@ -64,19 +64,6 @@ note: The size is odd.
 `
 	if got := output.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestQuietSaysNothing(t *testing.T) {
-	var output strings.Builder
-	events := newEvents(&output, outputFlags{quiet: true})
-	events.Begin(harness.Header{})
-	events.TrialBegin(1, tuner.Request{}, 1, 1)
-	events.TrialEnd(harness.TrialRecord{}, tuner.OK)
-	events.Note("x")
-	events.close()
-	if output.Len() > 0 {
-		t.Errorf("%q", output.String())
 	}
 }
 

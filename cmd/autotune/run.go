@@ -20,7 +20,16 @@ type runFlags struct {
 	output      outputFlags
 }
 
-// add adds the flags that tune and bench share.
+// trainingCommand makes cmd, which has its help, a command that begins a run.
+func trainingCommand(s streams, name string, execute runner, cmd *cobra.Command) *cobra.Command {
+	r := &runFlags{settings: defaultSettings(name)}
+	cmd.Args = noArguments
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return r.begin(s, cmd, execute) }
+	r.add(cmd)
+	return cmd
+}
+
+// add adds the flags of the command.
 func (r *runFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -80,12 +89,15 @@ type runner func(context.Context, harness.Options) (*harness.Run, error)
 // runAndShow makes the run, shows its progress, and writes and shows what came
 // of it, the trials of a run without an answer too.
 func (o *outputFlags) runAndShow(s streams, execute runner, options harness.Options) error {
-	events := newEvents(s.err, *o)
-	options.Events = events
+	end := func() {}
+	if !o.quiet {
+		shown := newEvents(s.err, o.verbose)
+		options.Events, end = shown, shown.close
+	}
 	ctx, stop := interruptible()
 	run, err := execute(ctx, options)
 	stop()
-	events.close()
+	end()
 	if errors.Is(err, harness.ErrInterrupted) {
 		return o.interrupted(s, options.Dir)
 	}

@@ -21,17 +21,10 @@ const tuneExamples = `  autotune --model resnet
 
 // tuneCommand searches.
 func tuneCommand(s streams) *cobra.Command {
-	r := &runFlags{settings: defaultSettings(harness.CommandTune)}
-	cmd := &cobra.Command{
+	return trainingCommand(s, harness.CommandTune, harness.Tune, &cobra.Command{
 		Use:     "tune --model NAME",
 		Short:   "Find and prove the settings to train a model with (the default)",
 		Long:    tuneHelp,
 		Example: tuneExamples,
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return r.begin(s, cmd, harness.Tune)
-		},
-	}
-	r.add(cmd)
-	return cmd
+	})
 }

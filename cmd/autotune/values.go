@@ -20,9 +20,13 @@ type text struct {
 	check func(string) error
 }
 
-func (t text) Type() string   { return "string" }
+// Type is the name of the kind of value.
+func (t text) Type() string { return "string" }
+
+// String is the value as a flag has it.
 func (t text) String() string { return *t.value }
 
+// Set reads the value.
 func (t text) Set(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errEmpty
@@ -54,9 +58,13 @@ type names struct {
 	check func(string) error
 }
 
-func (n names) Type() string   { return "names" }
+// Type is the name of the kind of value.
+func (n names) Type() string { return "names" }
+
+// String is the value as a flag has it.
 func (n names) String() string { return strings.Join(*n.value, ",") }
 
+// Set reads the value.
 func (n names) Set(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errEmpty
@@ -82,8 +90,10 @@ type sizes struct {
 	parse func(string) ([]int, error)
 }
 
+// Type is the name of the kind of value.
 func (z sizes) Type() string { return "sizes" }
 
+// String is the value as a flag has it.
 func (z sizes) String() string {
 	var list []string
 	for _, n := range *z.value {
@@ -92,6 +102,7 @@ func (z sizes) String() string {
 	return strings.Join(list, ",")
 }
 
+// Set reads the value.
 func (z sizes) Set(s string) error {
 	list, err := z.parse(s)
 	if err != nil {
@@ -107,9 +118,13 @@ type count struct {
 	least int
 }
 
-func (c count) Type() string   { return "int" }
+// Type is the name of the kind of value.
+func (c count) Type() string { return "int" }
+
+// String is the value as a flag has it.
 func (c count) String() string { return strconv.Itoa(*c.value) }
 
+// Set reads the value.
 func (c count) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < c.least {
@@ -122,8 +137,10 @@ func (c count) Set(s string) error {
 // seconds is a duration such as 90s or 1h30m, kept in seconds; 0 and more.
 type seconds struct{ value *float64 }
 
+// Type is the name of the kind of value.
 func (d seconds) Type() string { return "duration" }
 
+// String is the value as a flag has it.
 func (d seconds) String() string {
 	if *d.value == 0 {
 		return "0"
@@ -131,6 +148,7 @@ func (d seconds) String() string {
 	return time.Duration(*d.value * float64(time.Second)).String()
 }
 
+// Set reads the value.
 func (d seconds) Set(s string) error {
 	length, err := time.ParseDuration(s)
 	if err != nil {
@@ -146,8 +164,10 @@ func (d seconds) Set(s string) error {
 // options are a model's options, one KEY=VALUE each time the flag is given.
 type options struct{ value *map[string]string }
 
+// Type is the name of the kind of value.
 func (o options) Type() string { return "option" }
 
+// String is the value as a flag has it.
 func (o options) String() string {
 	var list []string
 	for key, value := range *o.value {
@@ -157,6 +177,7 @@ func (o options) String() string {
 	return strings.Join(list, ",")
 }
 
+// Set reads the value.
 func (o options) Set(s string) error {
 	key, value, found := strings.Cut(s, "=")
 	if !found || key == "" || value == "" {
@@ -172,9 +193,13 @@ func (o options) Set(s string) error {
 // seed is a whole number from 0 on.
 type seed struct{ value *uint64 }
 
-func (n seed) Type() string   { return "uint" }
+// Type is the name of the kind of value.
+func (n seed) Type() string { return "uint" }
+
+// String is the value as a flag has it.
 func (n seed) String() string { return strconv.FormatUint(*n.value, 10) }
 
+// Set reads the value.
 func (n seed) Set(s string) error {
 	value, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
