@@ -13,11 +13,14 @@ func borders(w io.Writer) error {
 	fmt.Fprint(w, `
 ### The largest micro-batch that fits
 
-Objective batch, fp32, accumulation 1, a sharp border. Size is what the strategy would train with, as a part of the true
-border; above 1 it does not fit. Trials leave out timing and soak. Seconds are simulated, each device's as a part of those of Lightning's
-doubling and bisection without margin and largest size, which does the same job; in brackets with timing, which the others do not do. A
-trial that fails costs the part of a step up to the failure; autotune pays for a new worker after it, the others go on in
-their process.
+Objective batch, fp32, accumulation 1, a sharp border.
+
+- Size is what the strategy would train with, as a part of the true border. Above 1 it does not fit.
+- Trials leave out timing and soak.
+- Seconds are simulated: on each device a part of those of Lightning's doubling and bisection without margin and largest
+  size, which looks for the same thing. In brackets: with timing, which the others do not do.
+- A trial that fails costs, for all, the part of a step up to the failure. The others start one process and go on in it
+  after a failure. autotune pays for a new worker after each failure and wherever it asks for a fresh one.
 `)
 	for _, seeds := range []study.Seeds{study.Known, study.Unseen} {
 		t := table{head: []string{"strategy", "border exact", "too large", "size: median", "size: 5%", "trials: median", "95%", "maximum", "failed: mean", "seconds: median"}}

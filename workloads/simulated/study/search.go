@@ -18,8 +18,9 @@ type Outcome struct {
 	// Trials are all trials, in their order.
 	Trials []tuner.Trial
 	// The simulated time of the trials by what they are for, the starts of workers
-	// included: one for the first trial, one after each trial that failed (its
-	// worker is replaced), and one where a fresh worker is asked for.
+	// included: one for the first trial, one where a fresh worker is asked for, and
+	// one after each trial that failed, which is the worst case: a worker that
+	// survives its failure is kept.
 	FitSeconds, TimeSeconds, SoakSeconds float64
 }
 
