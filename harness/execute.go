@@ -104,6 +104,9 @@ func told(events Events) Events {
 // ended when it returns, or panics.
 func execute(ctx context.Context, o Options, plan Plan, run *Run, j *journal) error {
 	s := &session{workload: o.Workload, header: run.Header, run: run, judged: run.Judged(), journal: j, events: told(o.Events)}
+	for _, t := range run.Trials {
+		s.workers = max(s.workers, t.Worker)
+	}
 	defer s.stopWorker()
 	s.events.Begin(run.Header)
 	for _, note := range plan.Notes {

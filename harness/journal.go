@@ -28,11 +28,8 @@ type journalFile interface {
 	Close() error
 }
 
-// createJournal makes the run's folder and its journal and writes the header.
+// createJournal begins a run's journal with its header.
 func createJournal(dir string, h Header) (*journal, error) {
-	if err := os.MkdirAll(filepath.Join(dir, "logs"), 0o777); err != nil {
-		return nil, usagef("the output folder %s cannot be made (%v): choose another with --out", dir, err)
-	}
 	j, size, err := openJournal(dir)
 	if err != nil {
 		return nil, err
@@ -48,8 +45,12 @@ func createJournal(dir string, h Header) (*journal, error) {
 	return j, nil
 }
 
-// openJournal locks the journal in dir and opens it for appending; size is what it holds.
+// openJournal makes the run's folder where it is missing, locks the journal in
+// it and opens it for appending; size is what it holds.
 func openJournal(dir string) (j *journal, size int64, err error) {
+	if err := os.MkdirAll(filepath.Dir(logPath(dir, 0)), 0o777); err != nil {
+		return nil, 0, usagef("the output folder %s cannot be made (%v): choose another with --out", dir, err)
+	}
 	path := filepath.Join(dir, JournalName)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {

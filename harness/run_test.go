@@ -249,6 +249,9 @@ func TestInterruptAndResume(t *testing.T) {
 	if len(run.Trials) != 2 || run.Judged()[1].Status != tuner.Interrupted {
 		t.Fatalf("judged %+v", run.Judged())
 	}
+	if err := os.RemoveAll(filepath.Join(dir, "logs")); err != nil { // it is not needed to go on
+		t.Fatal(err)
+	}
 	resumed, err := harness.Resume(context.Background(), harness.Options{Dir: dir, Workload: workload()})
 	if err != nil {
 		t.Fatal(err)
@@ -260,8 +263,8 @@ func TestInterruptAndResume(t *testing.T) {
 	if want := "1:2:ok 2:4:interrupted 3:4:ok 4:8:ok"; strings.Join(got, " ") != want {
 		t.Errorf("judged %v, want %s", got, want)
 	}
-	if resumed.Trials[2].Repeat != 1 {
-		t.Errorf("the trial run again is repeat %d", resumed.Trials[2].Repeat)
+	if again := resumed.Trials[2]; again.Repeat != 1 || again.Worker != 3 {
+		t.Errorf("the trial run again is repeat %d on worker %d", again.Repeat, again.Worker)
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
