@@ -7,7 +7,6 @@ import (
 
 	// Gorgonia needs it to start on a Go that is newer than it.
 	_ "go4.org/unsafe/assume-no-moving-gc"
-	"gorgonia.org/tensor"
 
 	"autotune/harness/protocol"
 	"autotune/workloads/model"
@@ -24,9 +23,6 @@ type engine struct{}
 // NewEngine makes the engine. It runs one trial at a time, and has a process to
 // itself: while a trial runs, it holds back the process's garbage collector.
 func NewEngine() protocol.Engine {
-	// A tensor header that is given back to the pool twice, as nodes that share a
-	// value do when they are unbound, would be lent out twice.
-	tensor.DontUsePool()
 	return engine{}
 }
 
@@ -121,11 +117,11 @@ const (
 	phaseOptimizer = "optimizer"
 )
 
-// fail gives an error the type and phase that it lacks.
+// fail gives an error the phase, where it has none yet.
 func fail(err error, phase string) error {
 	var known *protocol.Error
 	if errors.As(err, &known) {
 		return err
 	}
-	return &protocol.Error{Type: fmt.Sprintf("%T", err), Phase: phase, Err: err}
+	return &protocol.Error{Type: "error", Phase: phase, Err: err}
 }

@@ -11,6 +11,10 @@ import (
 	"autotune/workloads/model"
 )
 
+// Nodes that share a value give its header back to the pool of tensors once each
+// when they are unbound, and then the pool would lend it out twice.
+func init() { tensor.DontUsePool() }
+
 // network is a model as Gorgonia runs it, for one micro-batch size.
 type network struct {
 	graph   *gorgonia.ExprGraph

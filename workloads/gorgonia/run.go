@@ -2,7 +2,7 @@ package gorgonia
 
 import (
 	"fmt"
-	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -13,30 +13,35 @@ import (
 
 // run is one trial in one precision.
 func run[T model.Float](t protocol.Trial, graph *model.Graph, report func(protocol.Step) error) (done protocol.Done, err error) {
-	phase := phaseBuild
-	defer func() {
-		if p := recover(); p != nil {
-			err = &protocol.Error{Type: "panic", Phase: phase, Err: fmt.Errorf("%v", p)}
-		}
-	}()
 	// The collector runs at the fixed points below, whatever was allocated.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	gauge, err := startGauge()
 	if err != nil {
-		return done, fail(err, phase)
+		return done, fail(err, phaseBuild)
 	}
+	done.StepsRun, err = train[T](t, graph, report)
+	memory, unread := gauge.read()
+	if done.Memory = memory; err == nil && unread != nil {
+		err = fail(unread, phaseStep)
+	}
+	return done, err
+}
+
+// train builds and runs the steps. A panic becomes an error with the phase that it came in; its stack goes to stderr.
+func train[T model.Float](t protocol.Trial, graph *model.Graph, report func(protocol.Step) error) (stepsRun int, err error) {
+	phase := phaseBuild
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(os.Stderr, "panic: %v\n\n%s", p, debug.Stack())
+			err = &protocol.Error{Type: protocol.TypePanic, Phase: phase, Err: fmt.Errorf("%v", p)}
+		}
+	}()
 	tr, err := newTrainer[T](t, graph)
 	if err != nil {
-		return done, fail(err, phase)
+		return 0, fail(err, phase)
 	}
 	defer tr.close()
-	if done.StepsRun, err = steps(t, tr, &phase, report); err != nil {
-		return done, err
-	}
-	if done.Memory, err = gauge.read(); err != nil {
-		return done, fail(err, phase)
-	}
-	return done, nil
+	return steps(t, tr, &phase, report)
 }
 
 // steps runs the warm-up steps, and then timed steps until both their number and
@@ -60,19 +65,11 @@ func steps[T model.Float](t protocol.Trial, tr *trainer[T], phase *string, repor
 			timed++
 			seconds += took
 		}
-		if err := report(protocol.Step{Warmup: warmup, Seconds: took, Loss: finite(loss), Samples: samples}); err != nil {
+		if err := report(protocol.Step{Warmup: warmup, Seconds: took, Loss: protocol.Finite(loss), Samples: samples}); err != nil {
 			return n, err
 		}
 	}
 	return n, nil
-}
-
-// finite is nil for what is not a finite number.
-func finite(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
 }
 
 // trainer holds what a trial trains with.
