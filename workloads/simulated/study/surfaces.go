@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"autotune/tuner"
 	"autotune/workloads/simulated/recorded"
@@ -22,16 +23,26 @@ type Replay struct {
 // RandomDraws is the number of random halves that Replay.Random is the mean of.
 const RandomDraws = 200
 
+// Order is the order in which the sets of a surface are given to the tuner.
+type Order func(sets []tuner.Set)
+
+// Recorded is the order of the source, Reversed its reverse: a search that is good
+// by luck in the one is not in the other.
+var (
+	Recorded Order = func([]tuner.Set) {}
+	Reversed Order = slices.Reverse[[]tuner.Set]
+)
+
 // ReplayAll lets the tuner look for the most throughput on every recorded surface,
 // with half of its configurations, or six, as the most trials.
-func ReplayAll() ([]Replay, error) {
+func ReplayAll(order Order) ([]Replay, error) {
 	surfaces, err := recorded.Load()
 	if err != nil {
 		return nil, err
 	}
 	var replays []Replay
 	for _, s := range surfaces {
-		r, err := replay(s)
+		r, err := replay(s, order)
 		if err != nil {
 			return nil, fmt.Errorf("surface %s: %w", s.Name, err)
 		}
@@ -40,14 +51,14 @@ func ReplayAll() ([]Replay, error) {
 	return replays, nil
 }
 
-func replay(s recorded.Surface) (Replay, error) {
+func replay(s recorded.Surface, order Order) (Replay, error) {
 	best := s.Best()
 	r := Replay{
 		Surface: s, Budget: s.Budget(),
 		Largest: s.LargestThatFits() / best,
 		Random:  s.RandomHalf(RandomDraws, 1) / best,
 	}
-	trials, recommendation, err := searchSurface(s)
+	trials, recommendation, err := searchSurface(s, order)
 	if err != nil {
 		return Replay{}, err
 	}
@@ -66,11 +77,13 @@ func replay(s recorded.Surface) (Replay, error) {
 // it has none. A configuration that was never recorded is answered with the status
 // Invalid, as one that this device happens not to run, and does not count as a
 // trial: the bound grows by one.
-func searchSurface(s recorded.Surface) ([]tuner.Trial, tuner.Recommendation, error) {
+func searchSurface(s recorded.Surface, order Order) ([]tuner.Trial, tuner.Recommendation, error) {
 	var trials []tuner.Trial
+	space := s.Space()
+	order(space.Sets)
 	goal := tuner.Goal{Objective: "throughput", LimitBytes: s.MemoryBytes, MaxTrials: s.Budget()}
 	for len(trials) < maxTrials {
-		t, err := tuner.New(s.Space(), goal)
+		t, err := tuner.New(space, goal)
 		if err != nil {
 			return nil, tuner.Recommendation{}, err
 		}
