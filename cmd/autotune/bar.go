@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -58,7 +57,7 @@ func (b *barEvents) Note(text string) {
 		b.lines.Note(text)
 		return
 	}
-	fmt.Fprintln(b.progress, "note: "+text)
+	say(b.progress, "note: "+text)
 }
 
 func (b *barEvents) close() {

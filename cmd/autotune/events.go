@@ -41,24 +41,24 @@ type plainEvents struct {
 // Begin writes the first line.
 func (p *plainEvents) Begin(h harness.Header) {
 	p.limitOn = h.LimitOn
-	fmt.Fprintln(p.w, firstLine(h))
+	say(p.w, firstLine(h))
 }
 
 // TrialBegin names the trial and what is left.
 func (p *plainEvents) TrialBegin(number int, r tuner.Request, trials int, seconds float64) {
-	fmt.Fprintln(p.w, trialText(number, r)+"; "+leftText(trials, seconds))
+	say(p.w, trialText(number, r)+"; "+leftText(trials, seconds))
 }
 
 // TrialEnd says how the trial ended.
 func (p *plainEvents) TrialEnd(t harness.TrialRecord, status tuner.Status) {
-	fmt.Fprintln(p.w, endText(t, status, p.limitOn))
+	say(p.w, endText(t, status, p.limitOn))
 	if p.verbose {
-		fmt.Fprintln(p.w, rawText(t))
+		say(p.w, rawText(t))
 	}
 }
 
 // Note writes the sentence.
-func (p *plainEvents) Note(text string) { fmt.Fprintln(p.w, "note: "+text) }
+func (p *plainEvents) Note(text string) { say(p.w, "note: "+text) }
 
 func (p *plainEvents) close() {}
 

@@ -36,7 +36,7 @@ func finish(stderr io.Writer, err error) int {
 		return 0
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(stderr, "autotune: "+strings.TrimSpace(text))
+		say(stderr, "autotune: "+strings.TrimSpace(text))
 	}
 	return exitCode(err)
 }

@@ -12,6 +12,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 )
@@ -32,6 +33,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	return finish(stderr, err)
 }
+
+// say writes a line for people on stderr. That it could not be written has
+// nowhere to be said, and ends no run.
+func say(stderr io.Writer, line string) { _, _ = fmt.Fprintln(stderr, line) }
 
 // streams are the standard streams of one call of the command.
 type streams struct {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -10,6 +13,7 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 	"github.com/spf13/cobra"
 
+	"autotune/harness"
 	"autotune/workloads"
 )
 
@@ -39,35 +43,50 @@ func modelsCommand(s streams) *cobra.Command {
 				encoder.SetIndent("", "  ")
 				return encoder.Encode(models)
 			}
-			return writeModels(s, models)
+			return writeModels(s.out, models)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, jsonUsage)
 	return cmd
 }
 
-// writeModels writes the table and under it a line for each option.
-func writeModels(s streams, models []workloads.Model) error {
-	table := tablewriter.NewTable(s.out,
+// writeModels writes one table of the models and one of their options.
+func writeModels(w io.Writer, models []workloads.Model) error {
+	list := newTable(w, tw.AlignLeft, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft)
+	list.Header("model", "parameters", "FLOPs/sample", "sample", "recipe")
+	choices := newTable(w, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft)
+	choices.Header("model", "--set", "default", "what it is")
+	for _, m := range models {
+		if err := list.Append(modelRow(m)); err != nil {
+			return err
+		}
+		for _, o := range m.Options {
+			if err := choices.Append([]string{m.Name, o.Name, o.Default, o.Summary}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := list.Render(); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return choices.Render()
+}
+
+// newTable is a table with a rule under its header and no other lines.
+func newTable(w io.Writer, columns ...tw.Align) *tablewriter.Table {
+	return tablewriter.NewTable(w,
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
 			Borders:  tw.BorderNone,
+			Symbols:  tw.NewSymbols(tw.StyleASCII),
 			Settings: tw.Settings{Separators: tw.SeparatorsNone},
 		})),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithRowAutoWrap(tw.WrapNone),
-		tablewriter.WithAlignment(tw.Alignment{tw.AlignLeft, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft}),
+		tablewriter.WithAlignment(columns),
 	)
-	table.Header("model", "parameters", "FLOPs/sample", "sample", "recipe", "options")
-	for _, m := range models {
-		if err := table.Append(modelRow(m)); err != nil {
-			return err
-		}
-	}
-	if err := table.Render(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(s.out, "\nautotune models --json says what each option does.")
-	return err
 }
 
 func modelRow(m workloads.Model) []string {
@@ -75,16 +94,32 @@ func modelRow(m workloads.Model) []string {
 	if target := m.Alias["cpu"]; target != "" {
 		name += " = " + target
 	}
-	recipe := "-"
-	if m.Facts.RecipeBatch > 0 {
-		recipe = fmt.Sprintf("%d, %s", m.Facts.RecipeBatch, m.Facts.RecipeOptimizer)
+	return []string{name, known(m.Facts.Parameters), known(m.Facts.FLOPsPerSample), shapeText(m.Facts.InputShape), recipeText(m.Facts)}
+}
+
+// shapeText is a sample's shape, such as 3x32x32.
+func shapeText(shape []int) string {
+	var sides []string
+	for _, side := range shape {
+		sides = append(sides, strconv.Itoa(side))
 	}
-	var options []string
-	for _, o := range m.Options {
-		options = append(options, o.Name+"="+o.Default)
+	return cmp.Or(strings.Join(sides, "x"), "-")
+}
+
+// recipeText is the recipe's global batch and optimizer.
+func recipeText(f harness.ModelFacts) string {
+	if f.RecipeBatch == 0 {
+		return "-"
 	}
-	return []string{name, grouped(m.Facts.Parameters), grouped(m.Facts.FLOPsPerSample),
-		strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Facts.InputShape), " ", "x"), "[]"), recipe, strings.Join(options, " ")}
+	return fmt.Sprintf("%d, %s", f.RecipeBatch, f.RecipeOptimizer)
+}
+
+// known is a count with commas between groups of three digits; "-" where there is none.
+func known(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return grouped(n)
 }
 
 // grouped is a whole number with commas between groups of three digits.

@@ -112,8 +112,8 @@ func (o *outputFlags) runAndShow(s streams, execute runner, options harness.Opti
 
 // interrupted ends with the command that goes on with the run as the last line.
 func (o *outputFlags) interrupted(s streams, dir string) error {
-	fmt.Fprintln(s.err, "autotune: interrupted; every finished trial is kept, and this goes on from there:")
-	fmt.Fprintln(s.err, "autotune resume "+shellWord(dir))
+	say(s.err, "autotune: interrupted; every finished trial is kept, and this goes on from there:")
+	say(s.err, "autotune resume "+shellWord(dir))
 	return &failure{code: harness.ExitInterruption}
 }
 
@@ -123,7 +123,7 @@ func (o *outputFlags) show(s streams, run *harness.Run) error {
 		return err
 	}
 	if !o.quiet {
-		fmt.Fprintf(s.err, "written to %s: the journal, report.html and figures (autotune report %s makes them again)\n", run.Dir, shellWord(run.Dir))
+		say(s.err, fmt.Sprintf("written to %s: the journal, report.html and figures (autotune report %s makes them again)", run.Dir, shellWord(run.Dir)))
 	}
 	if o.json {
 		return o.printJSON(s, run)
