@@ -127,11 +127,11 @@ func misbehave(how, value string) {
 		select {}
 	case "say": // a raw line
 		answers := os.NewFile(4, "answers")
-		fmt.Fprintln(answers, value)
+		_, _ = fmt.Fprintln(answers, value)
 		select {}
 	case "long-line":
 		answers := os.NewFile(4, "answers")
-		fmt.Fprintln(answers, strings.Repeat("x", 2*protocol.MaxLine))
+		_, _ = fmt.Fprintln(answers, strings.Repeat("x", 2*protocol.MaxLine))
 		select {}
 	case "close":
 		_ = os.NewFile(4, "answers").Close()
@@ -182,8 +182,8 @@ func grow(megabytes int) {
 func leaveNote(pid int) {
 	if path := os.Getenv(notesFile); path != "" {
 		if f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err == nil {
-			fmt.Fprintln(f, pid)
-			f.Close()
+			_, _ = fmt.Fprintln(f, pid)
+			_ = f.Close()
 		}
 	}
 }

@@ -110,7 +110,7 @@ func TestOutputKeepsBothEnds(t *testing.T) {
 		_, _ = write.Write(bytes.Repeat([]byte("x"), 4096))
 	}
 	_, _ = io.WriteString(write, "\nthe end")
-	write.Close()
+	_ = write.Close()
 	text := o.excerpt(true)
 	if !strings.HasPrefix(text, "the reason\n") || !strings.HasSuffix(text, "\nthe end") || len(text) > 3*excerptEnd || !strings.Contains(text, "bytes left out") {
 		t.Errorf("excerpt of %d bytes", len(text))

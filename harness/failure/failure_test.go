@@ -21,7 +21,7 @@ func TestRealTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	lines, seen := bufio.NewScanner(file), 0
 	for lines.Scan() {
 		var c struct {

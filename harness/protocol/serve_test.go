@@ -39,14 +39,14 @@ func serve(t *testing.T, e engine) *session {
 	fromWorker, toHarness := io.Pipe()
 	s := &session{
 		Conn: protocol.NewConn(fromWorker, toWorker), t: t,
-		hangUp: func() { toWorker.Close() }, result: make(chan error, 1),
+		hangUp: func() { _ = toWorker.Close() }, result: make(chan error, 1),
 	}
 	go func() {
 		s.result <- protocol.Serve(fromHarness, toHarness, e)
-		toHarness.Close()
-		fromHarness.Close()
+		_ = toHarness.Close()
+		_ = fromHarness.Close()
 	}()
-	t.Cleanup(func() { toWorker.Close(); fromWorker.Close() })
+	t.Cleanup(func() { _, _ = toWorker.Close(), fromWorker.Close() })
 	if r, ok := s.receive().(*protocol.Ready); !ok || r.Engine != "test" {
 		t.Fatalf("first message: %+v", r)
 	}
@@ -139,7 +139,9 @@ func TestServeMakesLossesFinite(t *testing.T) {
 	}
 	s.receive()
 	s.send(&protocol.Exit{})
-	<-s.result
+	if err := <-s.result; err != nil {
+		t.Error(err)
+	}
 }
 
 // TestServeEndsInTheMiddleOfAStep is the death of the harness: the step goes on, Serve does not wait for it.
