@@ -1,15 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 
 	"autotune/workloads/simulated"
 	"autotune/workloads/simulated/study"
 )
 
 // borders writes how the strategies find the border, a table for each range of devices.
-func borders(w io.Writer) error {
+func borders(w *bytes.Buffer) error {
 	fmt.Fprint(w, `
 ### The largest micro-batch that fits
 
@@ -62,7 +62,7 @@ func borderRow(name string, finds, reference []study.Find) []string {
 func sizePart(f study.Find) float64 { return float64(f.Size) / float64(f.Border) }
 
 // harder writes how autotune does where the devices are less well-behaved.
-func harder(w io.Writer) error {
+func harder(w *bytes.Buffer) error {
 	t := table{head: []string{"devices", "border exact", "size: 5%", "size: median", "size: 95%", "trials: median", "95%", "maximum"}}
 	for _, c := range []struct {
 		name    string

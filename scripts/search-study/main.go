@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -33,7 +32,7 @@ func main() {
 
 // replaceTables replaces what stands below the marker of the file by what write writes.
 // The file is left as it is where that fails.
-func replaceTables(file string, write func(io.Writer) error) error {
+func replaceTables(file string, write func(*bytes.Buffer) error) error {
 	old, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -52,7 +51,7 @@ func replaceTables(file string, write func(io.Writer) error) error {
 }
 
 // writeTables writes all tables, in the order of the document.
-func writeTables(w io.Writer) error {
+func writeTables(w *bytes.Buffer) error {
 	env := harness.ReadEnvironment()
 	cpu := "an unnamed CPU"
 	if env.CPUModel != nil {
@@ -60,7 +59,7 @@ func writeTables(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\nMade by `go run ./scripts/search-study` on %s with %s, %s/%s, on %d cores of %s.\n",
 		time.Now().UTC().Format(time.DateOnly), env.GoVersion, env.OS, env.Arch, env.Cores, cpu)
-	for _, section := range []func(io.Writer) error{borders, harder, throughputs, surfaces} {
+	for _, section := range []func(*bytes.Buffer) error{borders, harder, throughputs, surfaces} {
 		if err := section(w); err != nil {
 			return err
 		}

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,14 +16,14 @@ func TestReplaceTables(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		name, before, after string
-		write               func(io.Writer) error
+		write               func(*bytes.Buffer) error
 		err                 string
 	}{
 		{"replaced", "text\n<!-- tables -->\nold\n", "text\n<!-- tables -->\nnew\n",
-			func(w io.Writer) error { _, err := fmt.Fprintln(w, "new"); return err }, ""},
+			func(w *bytes.Buffer) error { _, err := fmt.Fprintln(w, "new"); return err }, ""},
 		{"no marker", "text\n", "text\n", nil, "no line"},
 		{"broken", "text\n<!-- tables -->\nold\n", "text\n<!-- tables -->\nold\n",
-			func(io.Writer) error { return broken }, "broken"},
+			func(*bytes.Buffer) error { return broken }, "broken"},
 	} {
 		file := filepath.Join(t.TempDir(), "search.md")
 		if err := os.WriteFile(file, []byte(c.before), 0o600); err != nil {
@@ -44,7 +44,7 @@ func TestReplaceTables(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	var out strings.Builder
+	var out bytes.Buffer
 	tab := table{head: []string{"strategy", "trials"}}
 	tab.add("ours", number(8))
 	tab.add("theirs", percent(0.5))

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"slices"
 
 	"autotune/workloads/simulated/study"
@@ -12,7 +12,7 @@ import (
 const manyConfigurations = 12
 
 // surfaces writes what is reached on the recorded surfaces, in sum and a row a surface.
-func surfaces(w io.Writer) error {
+func surfaces(w *bytes.Buffer) error {
 	replays, err := study.ReplayAll(study.Recorded)
 	if err != nil {
 		return err

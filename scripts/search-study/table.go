@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -16,7 +16,7 @@ type table struct {
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // write writes the table with a title above it.
-func (t *table) write(w io.Writer, title string) {
+func (t *table) write(w *bytes.Buffer, title string) {
 	fmt.Fprintf(w, "\n%s\n\n", title)
 	line := func(cells []string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
 	line(t.head)

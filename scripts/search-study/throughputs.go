@@ -1,15 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 
 	"autotune/workloads/simulated"
 	"autotune/workloads/simulated/study"
 )
 
 // throughputs writes how near the recommendation is to the best of brute force.
-func throughputs(w io.Writer) error {
+func throughputs(w *bytes.Buffer) error {
 	fmt.Fprint(w, `
 ### The most throughput
 

@@ -41,7 +41,8 @@ func TestMedianInterval(t *testing.T) {
 	}
 }
 
-// The orders of the interval's ends, from the table of Conover, "Practical Nonparametric Statistics", A3.
+// The orders of the interval's ends, as sums of binomial coefficients give them: for
+// 10 values P(X <= 1) = 11/1024 is within 2.5% and P(X <= 2) = 56/1024 is not.
 func TestMedianIntervalOrders(t *testing.T) {
 	for n, low := range map[int]float64{10: 2, 15: 4, 20: 6, 30: 10, 50: 18, 100: 40} {
 		var values []float64
@@ -118,8 +119,8 @@ func TestCompareRatio(t *testing.T) {
 	}
 }
 
-// Against R: wilcox.test(log(new), log(old), conf.int = TRUE), whose interval is
-// that of the 6th and the 31st of the 36 differences.
+// The interval of six against six is that of the 6th and the 31st of the 36 ratios:
+// P(U <= 5) = 19/924 is within 2.5% and P(U <= 6) = 30/924 is not.
 func TestCompareRatioIntervalOfSixAgainstSix(t *testing.T) {
 	old := []float64{1, 1, 1, 1, 1, 1}
 	new := []float64{1, 2, 3, 4, 5, 6}
