@@ -27,6 +27,7 @@ type attempt struct {
 	// allowed is the time to the end of the trial, in seconds.
 	allowed float64
 
+	seen     seenPeak
 	longest  float64 // step so far, in seconds
 	stepTime *time.Timer
 	ended    bool // done or failed was said
@@ -37,6 +38,7 @@ type attempt struct {
 // that cannot go on is killed, and its spent says why.
 func (a *attempt) run(ctx context.Context, trial *protocol.Trial) *Failure {
 	a.worker.trials++
+	a.seen.left = a.worker.watch.bytes()
 	if err := a.worker.send(trial); err != nil && !a.worker.exitsWithin(stopPatience) {
 		return a.stop(FailureProtocol, fmt.Sprintf("the worker does not read its requests: %v", err))
 	}
@@ -127,7 +129,8 @@ func (a *attempt) step(s *protocol.Step) *Failure {
 // look sees the resident set from outside, in bytes, and records the highest.
 func (a *attempt) look() int64 {
 	resident := a.worker.watch.bytes()
-	a.record.SeenPeakBytes = max(a.record.SeenPeakBytes, resident)
+	a.seen.look(resident)
+	a.record.SeenPeakBytes = a.seen.peak
 	return resident
 }
 

@@ -34,7 +34,7 @@ func judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Status, string
 	if t.Failure != nil && t.Failure.Type == FailureInterrupted {
 		return tuner.Interrupted, "stopped by the user"
 	}
-	if peak := seenPeak(h, t); h.LimitBytes != nil && peak > *h.LimitBytes {
+	if peak := peakOf(h, t); h.LimitBytes != nil && peak > *h.LimitBytes {
 		return tuner.OOM, fmt.Sprintf("the peak of %s is above the limit of %s", FormatBytes(peak), FormatBytes(*h.LimitBytes))
 	}
 	if t.Failure != nil {
@@ -51,9 +51,9 @@ func judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Status, string
 	return tuner.OK, "ran within the limit"
 }
 
-// seenPeak is the peak of the counter that the limit holds: as the worker
+// peakOf is the peak of the counter that the limit holds: as the worker
 // reported it or, where it failed before it could, as it was seen from outside.
-func seenPeak(h Header, t TrialRecord) int64 {
+func peakOf(h Header, t TrialRecord) int64 {
 	if peak, reported := t.Memory.Peak[h.LimitOn]; reported || t.Failure == nil || h.LimitOn != hostCounter {
 		return peak
 	}

@@ -31,6 +31,23 @@ func untilNextLook(resident, killAt int64) time.Duration {
 	return min(max(reach, lookSoonest), lookLatest)
 }
 
+// seenPeak is the highest resident set that was seen in a trial. What the trial
+// before had left is not this one's: a worker gives it back when it begins.
+type seenPeak struct {
+	left int64 // when the trial began; 0: it has been given back
+	peak int64
+}
+
+// look takes one look. What was left counts as given back when a tenth of it is gone.
+func (s *seenPeak) look(resident int64) {
+	if resident < s.left-s.left/10 {
+		s.left = 0
+	}
+	if resident > s.left {
+		s.peak = max(s.peak, resident)
+	}
+}
+
 // residentWatch sees the resident set of a process group from outside, as
 // /proc/PID/statm has it (proc_pid_statm(5)). The files stay open: a look is one
 // read for each process.

@@ -141,3 +141,24 @@ func TestUntilNextLook(t *testing.T) {
 		}
 	}
 }
+
+func TestSeenPeakLeavesOutWhatWasLeft(t *testing.T) {
+	for _, c := range []struct {
+		left  int64
+		looks []int64
+		want  int64
+	}{
+		{0, []int64{50, 300, 200}, 300},
+		{1000, []int64{1000, 990, 200, 300}, 300},
+		{1000, []int64{1000, 990}, 0},
+		{1000, []int64{1000, 1200}, 1200},
+	} {
+		s := seenPeak{left: c.left}
+		for _, look := range c.looks {
+			s.look(look)
+		}
+		if s.peak != c.want {
+			t.Errorf("%d left, then %v: %d, want %d", c.left, c.looks, s.peak, c.want)
+		}
+	}
+}
