@@ -2,9 +2,14 @@ package tuner
 
 import "math"
 
-// worthwhile is the expected improvement of throughput, as a part of it, below
-// which no further configuration is measured.
-const worthwhile = 0.003
+// A configuration is measured where the expected improvement, as a part of the
+// throughput, is above worthwhile and worthSecond for each second that the trial is
+// thought to take, together no more than worthMost.
+const (
+	worthwhile  = 0.003
+	worthSecond = 0.0003
+	worthMost   = 0.01
+)
 
 // From these on a configuration that accumulates is first looked at with two
 // accumulation steps: predicted seconds of its step, and standard deviation of the
@@ -25,20 +30,29 @@ func (t *Tuner) nextPromising() (Request, bool) {
 	}
 	bestLog := h.logRate(best, model)
 	var promising Config
-	most := worthwhile
+	most := 0.0
 	for _, c := range t.candidates() {
 		if c == best || h.timed(c) {
 			continue
 		}
 		log, deviation := model.predict(c)
-		if gain := improvement(log, deviation, bestLog); gain > most {
+		gain := improvement(log, deviation, bestLog) - worth(t.look(c), log)
+		if gain > most {
 			promising, most = c, gain
 		}
 	}
-	if most == worthwhile {
+	if most == 0 {
 		return Request{}, false
 	}
 	return t.look(promising), true
+}
+
+// worth is the least improvement that a trial must promise; log is the logarithm of
+// the samples/s that it is thought to have.
+func worth(r Request, log float64) float64 {
+	step := float64(r.Samples()) / math.Exp(log)
+	seconds := math.Max(r.Seconds, step*float64(r.WarmupSteps+r.Steps))
+	return math.Min(worthwhile+worthSecond*seconds, worthMost)
 }
 
 // firstLook asks for a trial while nothing ran yet: a size in the middle of the

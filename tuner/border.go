@@ -1,7 +1,6 @@
 package tuner
 
 import (
-	"math"
 	"math/bits"
 	"sort"
 )
@@ -115,9 +114,9 @@ func (b borderSearch) target(low, high int) int {
 func (b borderSearch) guess(low, high int) int {
 	fit, share, known := b.fit(low, high)
 	switch {
-	case high < len(b.sizes) && (!known || b.slow()):
+	case high < len(b.sizes) && (!known || b.weary()):
 		return (low + high) / 2
-	case !known:
+	case !known || b.weary():
 		return b.grow(low)
 	}
 	least, most := fit.border(b.limit)
@@ -127,24 +126,26 @@ func (b borderSearch) guess(low, high int) int {
 		return b.beyond(low)
 	case high == len(b.sizes) && least > lowest*nearby:
 		return max(b.index(int(least*cautious)), low+1)
-	case high == len(b.sizes) && math.IsInf(most, 1):
-		return b.grow(low)
-	case high == len(b.sizes) && b.floor(most)-low > 4 && b.creeps(low):
-		return b.floor(most) + 1
+	case b.floor(most)-low > 4 && b.floor(most)+b.creep(low) < high && b.creep(low) > 0:
+		return b.floor(most) + b.creep(low)
 	}
 	return b.likely(fit, share, low, high)
 }
 
-// creeps says that the last three trials all fitted, each closer to the one before:
-// the border may well be beyond what the model allows.
-func (b borderSearch) creeps(low int) bool {
+// creep is the way, in sizes, that the last three trials came, where all of them
+// fitted and each came closer to the one before: then the border may well be beyond what
+// the model allows. Else it is 0.
+func (b borderSearch) creep(low int) int {
 	points := b.points(low)
 	n := len(points)
 	if n < 4 {
-		return false
+		return 0
 	}
 	gap := func(i int) int { return points[i].size - points[i-1].size }
-	return gap(n-1) <= gap(n-2) && gap(n-2) <= gap(n-3)
+	if gap(n-1) > gap(n-2) || gap(n-2) > gap(n-3) {
+		return 0
+	}
+	return max(1, low-b.index(points[n-3].size))
 }
 
 // While no size failed, a border that is predicted nearby times as far as the largest
@@ -154,6 +155,9 @@ const (
 	nearby   = 3.0
 	cautious = 0.95
 )
+
+// leastPatience is the least number of trials that the model has.
+const leastPatience = 6
 
 // stepDoubt is how likely the memory between the largest size that fits and the next
 // trial has a step, which no line foresees.
@@ -207,11 +211,10 @@ func (b borderSearch) beyond(low int) int {
 	return low + 2*(low-b.index(before))
 }
 
-// slow says that the model used up its trials: twice as many as a bisection
-// would have needed to come as far, and two more.
-func (b borderSearch) slow() bool {
-	gained := bits.Len(uint(b.ledger.bracket)) - bits.Len(uint(b.ledger.width()))
-	return b.ledger.tries > 2*gained+2
+// weary says that the model had as many trials as a bisection of all sizes needs, but
+// two, and did not find the border: a bisection finds it in as many again.
+func (b borderSearch) weary() bool {
+	return len(b.ledger.sizes) >= max(leastPatience, bits.Len(uint(len(b.sizes)-1))-2)
 }
 
 // fit fits the memory of the sizes up to the border, and gives the part of the lines

@@ -22,9 +22,6 @@ type ledger struct {
 	sizes []size // rising, tried ones only
 	// failing is the smallest size that did not fit; 0: none.
 	failing int
-	// bracket is the distance between the largest size that fits and the failing
-	// one when that was first known, and tries the number of trials since.
-	bracket, tries int
 }
 
 // size is what trials of one size showed.
@@ -68,24 +65,6 @@ func (l *ledger) lookup(batch int) (size, bool) {
 
 // add takes in a trial; status is what it means for the size.
 func (l *ledger) add(t Trial, status Status) {
-	l.note(t, status)
-	switch {
-	case l.failing == 0:
-	case l.bracket == 0:
-		l.bracket = l.width()
-	default:
-		l.tries++
-	}
-}
-
-// width is the distance between the largest size that fits, or 0, and the failing one.
-func (l *ledger) width() int {
-	largest, _ := l.largest()
-	return l.failing - largest.batch
-}
-
-// note writes down what a trial showed of its size.
-func (l *ledger) note(t Trial, status Status) {
 	s := l.at(t.MicroBatch)
 	switch status {
 	case OK, Diverged:

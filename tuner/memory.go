@@ -45,15 +45,13 @@ func fitMemory(points []memoryPoint) memoryFit {
 		floor, ceiling := float64(p.peak)-fit.block, float64(p.peak)
 		// level + slope below >= floor
 		raised := fit.lines.clip(1, below, floor)
-		if len(raised) == 0 {
-			break
+		if len(raised) == 0 { // more than a larger size needed: noise
+			continue
 		}
 		fit.lines = raised
 		// level + slope below <= ceiling
 		if straight := raised.clip(-1, -below, -ceiling); len(straight) > 0 {
 			fit.lines = straight
-		} else {
-			break
 		}
 	}
 	return fit
