@@ -30,7 +30,7 @@ func (s *session) bench(ctx context.Context, plan Plan) error {
 		return nil
 	}
 	if !slices.ContainsFunc(s.judged, func(t tuner.Trial) bool { return t.Status != tuner.OOM }) && len(s.judged) > 0 {
-		return s.nothingFits("no configuration fits")
+		return s.nothingFits()
 	}
 	return exitf(ErrFailed, "no configuration ran: see the trials and %s/logs", s.run.Dir)
 }

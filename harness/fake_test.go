@@ -234,12 +234,12 @@ func plan(t *testing.T, s harness.Settings, w harness.Workload) harness.Plan {
 	return p
 }
 
-// benchOf runs a bench of some sizes once each.
+// benchSettings measure some sizes once each.
 func benchSettings(batch string) harness.Settings {
-	return harness.Settings{Command: harness.CommandBench, Batch: batch, Repeat: 1, MemoryLimit: "100MiB", TrialTimeout: 5}
+	return harness.Settings{Command: harness.CommandBench, Batch: batch, Repeat: 1, MemoryLimit: "100MiB", TrialTimeout: 60}
 }
 
 // tuneSettings search for the largest size that fits.
 func tuneSettings() harness.Settings {
-	return harness.Settings{Command: harness.CommandTune, Objective: "batch", MemoryLimit: "100MiB", TrialTimeout: 5, Soak: 0.01}
+	return harness.Settings{Command: harness.CommandTune, Objective: "batch", MemoryLimit: "100MiB", TrialTimeout: 60, Soak: 0.01}
 }

@@ -66,7 +66,7 @@ func TestTuneNothingFits(t *testing.T) {
 	s := tuneSettings()
 	s.MemoryLimit = "15MiB"
 	run, err := harness.Tune(context.Background(), harness.Options{Dir: t.TempDir(), Plan: plan(t, s, w), Workload: w})
-	if !errors.Is(err, harness.ErrNothingFits) || exitCode(err) != harness.ExitNothingFits || !strings.Contains(err.Error(), "smallest peak seen was 21 MiB") {
+	if !errors.Is(err, harness.ErrNothingFits) || exitCode(err) != harness.ExitNothingFits || !strings.Contains(err.Error(), "nothing fits in the memory limit of 15 MiB; the smallest peak seen was 21 MiB (trial ") {
 		t.Errorf("error %v", err)
 	}
 	if run == nil || run.Recommendation != nil {

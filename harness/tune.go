@@ -22,7 +22,7 @@ func (s *session) tune(ctx context.Context, plan Plan) error {
 	answer, err := search.Recommend()
 	switch {
 	case errors.Is(err, tuner.ErrNothingFits):
-		return s.nothingFits(err.Error())
+		return s.nothingFits()
 	case err != nil:
 		return exitf(ErrFailed, "%w: see the trials and %s/logs", err, s.run.Dir)
 	}
@@ -35,21 +35,25 @@ func (s *session) tune(ctx context.Context, plan Plan) error {
 }
 
 // nothingFits is the error of a run in which every size failed for want of memory.
-func (s *session) nothingFits(what string) error {
-	smallest := int64(math.MaxInt64)
+func (s *session) nothingFits() error {
+	least, peak := TrialRecord{}, int64(0)
 	for _, t := range s.run.Trials {
-		if peak := max(t.Memory.Peak[s.header.LimitOn], t.SeenPeakBytes); peak > 0 {
-			smallest = min(smallest, peak)
+		if p := peakOf(s.header, t); p > 0 && (peak == 0 || p < peak) {
+			least, peak = t, p
 		}
 	}
 	seen := ""
-	if smallest < math.MaxInt64 {
-		seen = fmt.Sprintf("; the smallest peak seen was %s", FormatBytes(smallest))
+	if peak > 0 {
+		seen = fmt.Sprintf("; the smallest peak seen was %s (trial %d, %s)", FormatBytes(peak), least.Number, least.Config)
 	}
 	if s.header.LimitBytes == nil {
-		return exitf(ErrNothingFits, "%s%s: choose a smaller model or a machine with more memory", what, seen)
+		return exitf(ErrNothingFits, "nothing fits%s: choose a smaller model, or a machine with more memory", seen)
 	}
-	return exitf(ErrNothingFits, "%s in the memory limit of %s%s: raise --memory-limit, or choose a smaller model", what, FormatBytes(*s.header.LimitBytes), seen)
+	limit := FormatBytes(*s.header.LimitBytes)
+	if s.header.Headroom > 0 {
+		limit += fmt.Sprintf(" with a headroom of %s", FormatBytes(s.header.Headroom))
+	}
+	return exitf(ErrNothingFits, "nothing fits in the memory limit of %s%s: raise --memory-limit, or choose a smaller model", limit, seen)
 }
 
 // recommendation is the tuner's answer as a record.
