@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"autotune/tuner/stats"
 )
 
 // logSpan is the ratio of the largest size to the smallest from which sizes go on a log axis.
@@ -129,6 +131,35 @@ func (f *Figure) failures(points plotter.XYs, name string, shape draw.GlyphDrawe
 	s.GlyphStyle = draw.GlyphStyle{Color: alarm, Radius: 4, Shape: shape}
 	f.plot.Add(s)
 	f.describe(name, s)
+	return nil
+}
+
+// intervals are points with the distances to the ends of their intervals.
+type intervals struct {
+	plotter.XYs
+	plotter.YErrors
+}
+
+// add adds an interval at x, unless there were too few values for one.
+func (i *intervals) add(x float64, v stats.Interval) {
+	if v.Low == v.High {
+		return
+	}
+	i.XYs = append(i.XYs, plotter.XY{X: x, Y: v.Median})
+	i.YErrors = append(i.YErrors, struct{ Low, High float64 }{v.Median - v.Low, v.High - v.Median})
+}
+
+// addIntervals draws intervals as vertical bars.
+func (f *Figure) addIntervals(i intervals, style draw.LineStyle) error {
+	if len(i.XYs) == 0 {
+		return nil
+	}
+	bars, err := plotter.NewYErrorBars(i)
+	if err != nil {
+		return err
+	}
+	bars.LineStyle = style
+	f.plot.Add(bars)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"autotune/tuner"
+	"autotune/tuner/stats"
 )
 
 // maxBars is the most configurations that the figure of step times shows.
@@ -18,7 +19,7 @@ const maxBars = 14
 // stepTime is the time of one optimizer step of a configuration, in seconds.
 type stepTime struct {
 	configuration
-	median, low, high float64
+	stats.Interval
 	// passes and rest split the median where the same micro-batch ran with another number of passes; else split is false.
 	passes, rest float64
 	split        bool
@@ -36,7 +37,7 @@ func stepTimeFigure(d *digest) (*Figure, error) {
 		"also ran with another number of passes, the bar is split, by calculation, into the passes (forward and backward) and the rest (once a step: optimizer and overhead)." + note
 	slowest := 0.0
 	for _, t := range shown {
-		slowest = max(slowest, t.high)
+		slowest = max(slowest, t.High)
 	}
 	u := unitFor(timeUnits, slowest)
 	f.plot.X.Label.Text = "micro-batch x accumulation steps"
@@ -71,7 +72,8 @@ func stepTimes(configs []configuration) []stepTime {
 			continue
 		}
 		n := float64(c.Samples())
-		list = append(list, stepTime{configuration: c, median: n / c.Throughput.Median, low: n / c.Throughput.High, high: n / c.Throughput.Low})
+		list = append(list, stepTime{configuration: c, Interval: stats.Interval{
+			Median: n / c.Throughput.Median, Low: n / c.Throughput.High, High: n / c.Throughput.Low}})
 	}
 	for i := range list {
 		list[i].divide(list)
@@ -85,7 +87,7 @@ func (t *stepTime) divide(all []stepTime) {
 	var points plotter.XYs
 	for _, o := range all {
 		if o.Set() == t.Set() && o.MicroBatch == t.MicroBatch {
-			points = append(points, plotter.XY{X: float64(o.Accumulation), Y: o.median})
+			points = append(points, plotter.XY{X: float64(o.Accumulation), Y: o.Median})
 		}
 	}
 	rest, _, ok := fitLine(points)
@@ -93,8 +95,8 @@ func (t *stepTime) divide(all []stepTime) {
 		return
 	}
 	t.split = true
-	t.rest = min(max(rest, 0), t.median)
-	t.passes = t.median - t.rest
+	t.rest = min(max(rest, 0), t.Median)
+	t.passes = t.Median - t.rest
 }
 
 // chosenTimes are the configurations to show, and a sentence on what is left out.
@@ -139,10 +141,9 @@ func (f *Figure) addBars(shown []stepTime, u unit) error {
 		if t.split {
 			passes[i], rest[i], anySplit = t.passes/u.size, t.rest/u.size, true
 		} else {
-			whole[i], anyWhole = t.median/u.size, true
+			whole[i], anyWhole = t.Median/u.size, true
 		}
-		whiskers.XYs = append(whiskers.XYs, plotter.XY{X: float64(i), Y: t.median / u.size})
-		whiskers.YErrors = append(whiskers.YErrors, struct{ Low, High float64 }{(t.median - t.low) / u.size, (t.high - t.median) / u.size})
+		whiskers.add(float64(i), stats.Interval{Median: t.Median / u.size, Low: t.Low / u.size, High: t.High / u.size})
 	}
 	var below *plotter.BarChart
 	for _, part := range []struct {
@@ -165,11 +166,5 @@ func (f *Figure) addBars(shown []stepTime, u unit) error {
 			f.describe(part.name, bars)
 		}
 	}
-	errors, err := plotter.NewYErrorBars(whiskers)
-	if err != nil {
-		return err
-	}
-	errors.LineStyle = draw.LineStyle{Color: ink, Width: 1}
-	f.plot.Add(errors)
-	return nil
+	return f.addIntervals(whiskers, draw.LineStyle{Color: ink, Width: 1})
 }

@@ -16,7 +16,7 @@ import (
 func throughputFigure(d *digest) (*Figure, error) {
 	f := newFigure("throughput", "Throughput against micro-batch")
 	f.Caption = "Higher is faster. Each point is one configuration; its bar is the 95% interval, so that two points whose bars " +
-		"overlap may be equally fast. Sizes that failed stand on the axis."
+		"overlap may be equally fast; a point without a bar has too few values for an interval. Sizes that failed stand on the axis."
 	sizes, fastest := []float64{}, 0.0
 	for _, c := range d.configs {
 		sizes = append(sizes, float64(c.MicroBatch))
@@ -79,35 +79,28 @@ func passes(n int) string {
 	return fmt.Sprintf("%d passes a step", n)
 }
 
-// intervals are points with the distances to the ends of their intervals.
-type intervals struct {
-	plotter.XYs
-	plotter.YErrors
-}
-
 // addRates draws one series with its intervals.
 func (f *Figure) addRates(s rateSeries, n int) error {
-	var points intervals
+	var points plotter.XYs
+	var bars intervals
 	for _, c := range s.configs {
-		t := c.Throughput
-		points.XYs = append(points.XYs, plotter.XY{X: float64(c.MicroBatch), Y: t.Median})
-		points.YErrors = append(points.YErrors, struct{ Low, High float64 }{t.Median - t.Low, t.High - t.Median})
+		points = append(points, plotter.XY{X: float64(c.MicroBatch), Y: c.Throughput.Median})
+		bars.add(float64(c.MicroBatch), c.Throughput)
 	}
-	line, err := plotter.NewLine(points.XYs)
+	line, err := plotter.NewLine(points)
 	if err != nil {
 		return err
 	}
 	stroke(line, n, 1)
-	bars, err := plotter.NewYErrorBars(points)
+	scatter, err := marks(points, n)
 	if err != nil {
 		return err
 	}
-	bars.LineStyle = line.LineStyle
-	scatter, err := marks(points.XYs, n)
-	if err != nil {
+	f.plot.Add(line)
+	if err := f.addIntervals(bars, line.LineStyle); err != nil {
 		return err
 	}
-	f.plot.Add(line, bars, scatter)
+	f.plot.Add(scatter)
 	f.describe(s.name, line, scatter)
 	return nil
 }

@@ -72,7 +72,7 @@ type finding struct{ Name, Text string }
 func (d *digest) findings() []finding {
 	r := d.Recommendation
 	list := []finding{
-		{"Throughput", fmt.Sprintf("%s %s, trial %d%s", intervalText(r.Throughput), rateUnit(d.Header.Facts), r.Trial, soakText(r))},
+		{"Throughput", fmt.Sprintf("%s %s, trial %d (%s)", intervalText(r.Throughput), rateUnit(d.Header.Facts), r.Trial, proofText(r))},
 		{"Peak memory", peakLine(r)},
 		{"Why", r.Reason},
 	}
@@ -88,11 +88,16 @@ func (d *digest) findings() []finding {
 	return append(list, finding{"Cost", fmt.Sprintf("%d trials in %s", r.Trials, secondsText(r.WallSeconds))})
 }
 
-func soakText(r *harness.Recommendation) string {
+// proofText says how well the throughput is known.
+func proofText(r *harness.Recommendation) string {
+	text := "not run again in a fresh process"
 	if r.Soaked {
-		return " (run again for longer in a fresh process)"
+		text = "run again for longer in a fresh process"
 	}
-	return " (not run again in a fresh process)"
+	if r.Throughput.Low == r.Throughput.High {
+		text += "; too few steps for an interval"
+	}
+	return text
 }
 
 // peakLine is the peak with its limit and headroom.
