@@ -27,26 +27,12 @@ func (b borderSearch) bracket() (low, high int) {
 	if b.ledger.failing > 0 {
 		high = b.index(b.ledger.failing)
 	}
-	for i := low + 1; i+1 < high; i++ {
-		next, ok := b.nextTried(i)
-		if !ok {
-			break
-		}
-		i = next
-		if b.hole(i) && i+1 < high && b.hole(i+1) {
+	for _, s := range b.ledger.sizes {
+		if i := b.index(s.batch); i > low && i+1 < high && b.hole(i) && b.hole(i+1) {
 			return low, i
 		}
 	}
 	return low, high
-}
-
-// nextTried gives the first index from i on whose size was tried.
-func (b borderSearch) nextTried(i int) (int, bool) {
-	at, _ := b.ledger.find(b.sizes[i])
-	if at == len(b.ledger.sizes) {
-		return 0, false
-	}
-	return b.index(b.ledger.sizes[at].batch), true
 }
 
 // index gives the index of the first allowed size that is size or more.
@@ -101,51 +87,17 @@ func (b borderSearch) untried(i, low, high int) (int, bool) {
 	return 0, false
 }
 
+// firstTimes is how many times the smallest size the first one to be tried is: large
+// enough to tell what a sample needs, and small enough to fit as a rule.
+const firstTimes = 8
+
 // target gives the index that promises the most, strictly between low and high.
 func (b borderSearch) target(low, high int) int {
 	if low < 0 && high == len(b.sizes) {
-		return min(b.index(8*b.sizes[0]), high-1)
+		return min(b.index(firstTimes*b.sizes[0]), high-1)
 	}
 	i := b.guess(low, high)
 	return min(max(i, low+1), high-1)
-}
-
-// guess is target without the bounds.
-func (b borderSearch) guess(low, high int) int {
-	fit, share, known := b.fit(low, high)
-	switch {
-	case high < len(b.sizes) && (!known || b.weary()):
-		return (low + high) / 2
-	case !known || b.weary():
-		return b.grow(low)
-	}
-	least, most := fit.border(b.limit)
-	lowest := float64(b.sizes[low])
-	switch {
-	case most < lowest+1:
-		return b.beyond(low)
-	case high == len(b.sizes) && least > lowest*nearby:
-		return max(b.index(int(least*cautious)), low+1)
-	case b.floor(most)-low > 4 && b.floor(most)+b.creep(low) < high && b.creep(low) > 0:
-		return b.floor(most) + b.creep(low)
-	}
-	return b.likely(fit, share, low, high)
-}
-
-// creep is the way, in sizes, that the last three trials came, where all of them
-// fitted and each came closer to the one before: then the border may well be beyond what
-// the model allows. Else it is 0.
-func (b borderSearch) creep(low int) int {
-	points := b.points(low)
-	n := len(points)
-	if n < 4 {
-		return 0
-	}
-	gap := func(i int) int { return points[i].size - points[i-1].size }
-	if gap(n-1) > gap(n-2) || gap(n-2) > gap(n-3) {
-		return 0
-	}
-	return max(1, low-b.index(points[n-3].size))
 }
 
 // While no size failed, a border that is predicted nearby times as far as the largest
@@ -156,65 +108,55 @@ const (
 	cautious = 0.95
 )
 
-// leastPatience is the least number of trials that the model has.
-const leastPatience = 6
-
-// stepDoubt is how likely the memory between the largest size that fits and the next
-// trial has a step, which no line foresees.
-const oneStep = 0.95
-
-const stepDoubt = 0.1
-
-// likely gives the index of the largest size that is as likely to fit as not. The lines
-// have the weight that the failed size left them; the rest says that a step lies in
-// between, at any size.
-func (b borderSearch) likely(fit memoryFit, share float64, low, high int) int {
-	lines := (1 - stepDoubt) * share
-	doubt := stepDoubt
-	if high == len(b.sizes) {
-		doubt = 0
+// guess is target without the bounds.
+func (b borderSearch) guess(low, high int) int {
+	bounded := high < len(b.sizes)
+	fit, foreseen, known := b.fit(low, high)
+	switch {
+	case bounded && (!known || b.weary()):
+		return (low + high) / 2
+	case !known || b.weary():
+		return b.grow(low)
 	}
-	start := low
-	if high < len(b.sizes) {
-		start = max(low, b.index(int(oneStep*float64(b.sizes[high]))))
+	if least, _ := fit.border(b.limit); !bounded && least > nearby*float64(b.sizes[low]) {
+		return b.index(int(cautious * least))
 	}
-	fits := func(i int) float64 {
-		step := min(1, float64(high-i)/float64(high-start))
-		return (lines*fit.fits(b.sizes[i], b.limit) + doubt*step) / (lines + doubt)
-	}
-	return low + sort.Search(high-low-1, func(i int) bool { return fits(low+1+i) < 0.5 })
+	return b.likely(fit, foreseen, low, high)
 }
 
-// floor gives the index of the largest allowed size that is size or less.
-func (b borderSearch) floor(size float64) int {
-	if size >= float64(b.sizes[len(b.sizes)-1]) {
-		return len(b.sizes) - 1
+// A step of memory that no line foresees lies between the largest size that fits and
+// the smallest that does not with a likelihood of stepDoubt. The border is then within
+// the last stepRange of the way to the latter, as likely at one size as at another.
+const (
+	stepDoubt = 0.1
+	stepRange = 0.05
+)
+
+// likely gives the index of the largest size that is as likely to fit as not. Beside
+// the doubt, the lines have the weight of that part of them which foresaw the failure.
+func (b borderSearch) likely(fit memoryFit, foreseen float64, low, high int) int {
+	lines, doubt, start := (1-stepDoubt)*foreseen, 0.0, low
+	if high < len(b.sizes) {
+		doubt = stepDoubt
+		start = max(low, b.index(int((1-stepRange)*float64(b.sizes[high]))))
 	}
-	return b.index(int(size)+1) - 1
+	fits := func(i int) float64 {
+		beforeStep := min(1, float64(high-i)/float64(high-start))
+		return (lines*fit.fits(b.sizes[i], b.limit) + doubt*beforeStep) / (lines + doubt)
+	}
+	return low + sort.Search(high-low-1, func(i int) bool { return fits(low+1+i) < 0.5 })
 }
 
 // grow gives the index of twice the size that fits.
 func (b borderSearch) grow(low int) int { return b.index(2 * b.sizes[low]) }
 
-// beyond gives the index of a size beyond one that fits although the model says
-// that it should be the last: the next one, or twice the way of the last trial where
-// that one had been beyond the model as well.
-func (b borderSearch) beyond(low int) int {
-	points := b.points(low)
-	if len(points) < 2 {
-		return low + 1
-	}
-	before := points[len(points)-2].size
-	if _, most := fitMemory(points[:len(points)-1]).border(b.limit); most >= float64(b.sizes[low]) {
-		return low + 1
-	}
-	return low + 2*(low-b.index(before))
-}
+// leastPatience is the least number of trials that the model may use up.
+const leastPatience = 6
 
-// weary says that the model had as many trials as a bisection of all sizes needs, but
-// two, and did not find the border: a bisection finds it in as many again.
+// weary says that the model used up its trials, a few less than a bisection of all
+// sizes needs, and did not find the border: now a bisection finds it in as many again.
 func (b borderSearch) weary() bool {
-	return len(b.ledger.sizes) >= max(leastPatience, bits.Len(uint(len(b.sizes)-1))-2)
+	return len(b.ledger.sizes) >= max(leastPatience, bits.Len(uint(len(b.sizes)-1))-4)
 }
 
 // fit fits the memory of the sizes up to the border, and gives the part of the lines

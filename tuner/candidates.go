@@ -43,7 +43,7 @@ func (t *Tuner) candidates() []Config {
 	h := t.digest()
 	var found []Config
 	for _, set := range t.space.Sets {
-		if !h.supported(set) {
+		if !h.usable(set) {
 			continue
 		}
 		for _, size := range t.space.candidateSizes(t.largestKnown(set)) {

@@ -1,6 +1,9 @@
 package tuner
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // reason says in a sentence why the configuration is the best.
 func (t *Tuner) reason(best Config) string {
@@ -27,21 +30,27 @@ func (t *Tuner) notes(best Config, figures Trial) []string {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	h := t.digest()
 	for _, set := range t.space.Sets {
-		if !h.supported(set) {
+		if h.unsupported(set) {
 			note("%s is not supported here and was left out", set)
+		} else if !slices.ContainsFunc(h.trials, func(t Trial) bool { return t.Set() == set && t.Status == OK }) {
+			note("%s never ran to the end of a trial", set)
 		}
 	}
 	if bound := t.bound(); bound != "" {
 		note("the search ended at its bound on %s: more may be found without it", bound)
 	}
+	for _, trial := range h.collapsed {
+		note("trial %d (%s) went on many times slower with the memory full: it counts as not fitting", trial.Number, trial.Config)
+	}
 	for _, trial := range h.trials {
-		switch {
-		case trial.Status == Diverged:
-			note("trial %d (%s) fits, but its loss was not finite: it is not recommended", trial.Number, trial.Config)
-		case trial.Status != OK && trial.Purpose == Soak:
+		if trial.Status != OK && trial.Purpose == Soak {
 			note("%s was the best until its soak, trial %d, ended as %s", trial.Config, trial.Number, trial.Status)
-		case trial.Status != OK && trial.Status != OOM && trial.Status != Unsupported:
-			note("trial %d (%s) ended as %s, which is not for want of memory", trial.Number, trial.Config, trial.Status)
+		}
+	}
+	for _, status := range []Status{Diverged, Crashed, Timeout, Invalid} {
+		failed := slices.DeleteFunc(slices.Clone(h.trials), func(t Trial) bool { return t.Status != status })
+		if len(failed) > 0 {
+			note("%d trials ended as %s, the first is trial %d (%s)", len(failed), status, failed[0].Number, failed[0].Config)
 		}
 	}
 	if figures.Config != best {

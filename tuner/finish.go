@@ -43,7 +43,7 @@ func (t *Tuner) rivalled(best Config) bool {
 
 // nextSoak asks for the soak of the best configuration.
 func (t *Tuner) nextSoak() (Request, bool) {
-	best, ok := t.best()
+	best, ok := t.choice()
 	if t.goal.SoakSteps == 0 || !ok || t.digest().soaked(best) != nil {
 		return Request{}, false
 	}
@@ -62,4 +62,21 @@ func (h *history) soaked(c Config) *Trial {
 		}
 	}
 	return soak
+}
+
+// choice gives the configuration to soak and to recommend: the best one, or one that
+// was soaked already and that the best does not beat by more than equal means.
+func (t *Tuner) choice() (Config, bool) {
+	best, ok := t.best()
+	if !ok || t.goal.Objective != Throughput {
+		return best, ok
+	}
+	h := t.digest()
+	least := h.logRate(best, h.speeds()) - equalRatio
+	for _, c := range t.proven() {
+		if h.soaked(c) != nil && h.logRate(c, h.speeds()) >= least {
+			return c, true
+		}
+	}
+	return best, true
 }

@@ -6,12 +6,12 @@ import "slices"
 type history struct {
 	goal   Goal
 	trials []Trial // interrupted ones left out, collapsed ones as OOM
+	// collapsed are the trials that went on past the memory that there is.
+	collapsed []Trial
 	// fitting holds what fits into the limit, and safe what leaves the headroom as
 	// well, which is what may be recommended.
 	fitting, safe map[ledgerKey]*ledger
-	// unsupported holds the sets that cannot run at all.
-	unsupported []Set
-	speed       *speedModel // of the trials; nil: to be fitted
+	speed         *speedModel // of the trials; nil: to be fitted
 }
 
 // digest makes the history of the trials.
@@ -23,7 +23,8 @@ func digest(trials []Trial, goal Goal) *history {
 			h.trials = append(h.trials, t)
 		}
 	}
-	for _, i := range h.collapsed() {
+	for _, i := range h.findCollapsed() {
+		h.collapsed = append(h.collapsed, h.trials[i])
 		h.trials[i].Status = OOM
 	}
 	for _, t := range h.trials {
@@ -61,9 +62,6 @@ func (h *history) safeLimit() int64 {
 // add enters one trial into the ledgers.
 func (h *history) add(t Trial) {
 	if t.Status == Unsupported {
-		if !slices.Contains(h.unsupported, t.Set()) {
-			h.unsupported = append(h.unsupported, t.Set())
-		}
 		return
 	}
 	h.fits(t.Set(), class(t.Accumulation)).add(t, t.Status)
@@ -82,8 +80,8 @@ const (
 	nearFull       = 0.9
 )
 
-// collapsed gives the indices of the trials that went on past the memory that there is.
-func (h *history) collapsed() []int {
+// findCollapsed gives the indices of the trials that went on past the memory that there is.
+func (h *history) findCollapsed() []int {
 	var found []int
 	for i, t := range h.trials {
 		rate := sampleRate(t)
@@ -117,5 +115,29 @@ func (h *history) failed(c Config) bool {
 	return slices.ContainsFunc(h.trials, func(t Trial) bool { return t.Config == c && t.Status != OK })
 }
 
-// supported says whether the set can run at all, as far as is known.
-func (h *history) supported(set Set) bool { return !slices.Contains(h.unsupported, set) }
+// hopeless is the number of trials that fail for other reasons than memory, while none
+// ends well, after which a set is given up.
+const hopeless = 8
+
+// usable says whether the set can run, as far as is known: it is supported, and its
+// trials do not all fail for another reason than memory.
+func (h *history) usable(set Set) bool {
+	failures := 0
+	for _, t := range h.trials {
+		switch {
+		case t.Set() != set:
+		case t.Status == OK:
+			return true
+		case t.Status == Unsupported:
+			return false
+		case t.Status != OOM:
+			failures++
+		}
+	}
+	return failures < hopeless
+}
+
+// unsupported says whether a trial of the set ended as unsupported.
+func (h *history) unsupported(set Set) bool {
+	return slices.ContainsFunc(h.trials, func(t Trial) bool { return t.Set() == set && t.Status == Unsupported })
+}

@@ -56,7 +56,7 @@ func (t *Tuner) searchLeft() int {
 	left := 1
 	class := t.borderClass()
 	for _, set := range t.space.Sets {
-		if !t.digest().supported(set) {
+		if !t.digest().usable(set) {
 			continue
 		}
 		search := t.fitSearch(set, class)

@@ -16,7 +16,7 @@ var (
 // Recommend gives the answer from the trials observed so far. Where there is none
 // the error wraps ErrNothingFits or ErrNoAnswer and says what was seen.
 func (t *Tuner) Recommend() (Recommendation, error) {
-	best, ok := t.best()
+	best, ok := t.choice()
 	if !ok {
 		return Recommendation{}, t.noAnswer()
 	}
@@ -64,9 +64,9 @@ func (t *Tuner) noAnswer() error {
 	var oom, other, least Trial
 	for _, trial := range h.trials {
 		switch trial.Status {
+		case OK:
 		case OOM:
 			oom = trial
-		case OK:
 		default:
 			other = trial
 		}
@@ -74,12 +74,13 @@ func (t *Tuner) noAnswer() error {
 			least = trial
 		}
 	}
+	outOfMemory := oom.Number > 0 || least.PeakBytes > h.safeLimit()
 	switch {
 	case len(h.trials) == 0:
 		return fmt.Errorf("%w: no trial ran", ErrNoAnswer)
-	case t.spent():
+	case t.spent() && len(t.candidates()) > 0:
 		return fmt.Errorf("%w before the bound on %s was reached", ErrNoAnswer, t.bound())
-	case oom.Number == 0 && other.Number > 0:
+	case !outOfMemory:
 		return fmt.Errorf("%w: trial %d (%s) ended as %s", ErrNoAnswer, other.Number, other.Config, other.Status)
 	case least.Number > 0:
 		return fmt.Errorf("%w: the smallest peak seen is %d bytes, of trial %d (%s), with a limit of %d bytes and a headroom of %d",
@@ -99,10 +100,6 @@ func (t *Tuner) borders(best Config) []Border {
 
 func (t *Tuner) border(set Set, class int) Border {
 	b := Border{Set: set, Accumulation: t.space.shortest(class)}
-	if !t.digest().supported(set) {
-		b.Bound = string(Unsupported)
-		return b
-	}
 	search := t.fitSearch(set, class)
 	low, _ := search.bracket()
 	if low >= 0 {
@@ -114,6 +111,8 @@ func (t *Tuner) border(set Set, class int) Border {
 		return b
 	}
 	switch next, _ := search.ledger.lookup(t.space.Sizes[low+1]); {
+	case t.digest().unsupported(set):
+		b.Bound = string(Unsupported)
 	case next.failTrial > 0:
 		b.FailedTrial, b.Bound = &next.failTrial, "memory"
 	case next.blocked():

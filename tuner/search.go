@@ -126,7 +126,7 @@ func (h *history) timed(c Config) bool {
 func (t *Tuner) nextBorder() (Request, bool) {
 	class := t.borderClass()
 	for _, set := range t.space.Sets {
-		if !t.digest().supported(set) {
+		if !t.digest().usable(set) {
 			continue
 		}
 		search := t.fitSearch(set, class)

@@ -1,0 +1,88 @@
+package tuner_test
+
+import (
+	"testing"
+
+	"autotune/tuner"
+)
+
+// search is a search on something that runs trials.
+type search struct {
+	space tuner.Space
+	goal  tuner.Goal
+	run   func(number int, r tuner.Request) tuner.Trial
+}
+
+// finished is a search that has ended.
+type finished struct {
+	tuner    *tuner.Tuner
+	requests []tuner.Request
+	trials   []tuner.Trial
+}
+
+// mostTrials is where a search counts as one that does not end.
+const mostTrials = 500
+
+// finish runs the search to its end.
+func (s search) finish(tb testing.TB) finished { return s.resume(tb, nil) }
+
+// resume goes on after the trials given and runs the search to its end.
+func (s search) resume(tb testing.TB, trials []tuner.Trial) finished {
+	tb.Helper()
+	t, err := tuner.New(s.space, s.goal)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	f := finished{tuner: t}
+	for _, trial := range trials {
+		t.Observe(trial)
+		f.trials = append(f.trials, trial)
+	}
+	for {
+		r, more := t.Next()
+		if !more {
+			return f
+		}
+		if len(f.trials) == mostTrials {
+			tb.Fatalf("the search did not end in %d trials, the last %v", mostTrials, f.requests[len(f.requests)-5:])
+		}
+		trial := s.run(len(f.trials)+1, r)
+		f.requests = append(f.requests, r)
+		f.trials = append(f.trials, trial)
+		t.Observe(trial)
+	}
+}
+
+// recommend gives the recommendation of a search that must have one.
+func (f finished) recommend(tb testing.TB) tuner.Recommendation {
+	tb.Helper()
+	r, err := f.tuner.Recommend()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// count is the number of the trials of a purpose.
+func (f finished) count(p tuner.Purpose) int {
+	n := 0
+	for _, t := range f.trials {
+		if t.Purpose == p {
+			n++
+		}
+	}
+	return n
+}
+
+// oneSet is the space of fp32 with the sizes from 1 to largest, without accumulation.
+func oneSet(largest int) tuner.Space {
+	return tuner.Space{Sets: []tuner.Set{{Precision: "fp32"}}, Sizes: upTo(largest), Accumulations: []int{1}}
+}
+
+func upTo(largest int) []int {
+	sizes := make([]int, largest)
+	for i := range sizes {
+		sizes[i] = i + 1
+	}
+	return sizes
+}
