@@ -188,5 +188,9 @@ func values[T model.Float](p *gorgonia.Node) (weights, gradients []T, err error)
 	return p.Value().Data().([]T), gradient.Data().([]T), nil
 }
 
-// close lets go of the program.
-func (n *network) close() error { return n.machine.Close() }
+// close lets go of weights, gradients and data. It unbinds the values, since
+// Gorgonia's constants are shared between graphs and keep the last one alive.
+func (n *network) close() error {
+	n.graph.UnbindAll()
+	return n.machine.Close()
+}

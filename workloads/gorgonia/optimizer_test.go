@@ -10,7 +10,6 @@ import (
 // Two steps of one weight, worked out by hand. The rate is 0.1, the decay 0.5, the
 // weight begins at 1 and the gradients are 2 and -1.
 func TestOptimizersStepAsDefined(t *testing.T) {
-	t.Parallel()
 	// Adam's second moment begins as 0.001 g^2, so that the first step is the rate
 	// times the gradient's sign; the second is worked out below.
 	adam := func(d1, d2 float64, keep float64) []float64 {
@@ -47,7 +46,6 @@ func TestOptimizersStepAsDefined(t *testing.T) {
 
 // An optimizer's step changes every parameter of a network and clears its gradients.
 func TestOptimizersChangeAllWeights(t *testing.T) {
-	t.Parallel()
 	graph, err := model.Build("gpt", map[string]string{"layers": "1", "width": "8", "heads": "2", "tokens": "4"})
 	if err != nil {
 		t.Fatal(err)
