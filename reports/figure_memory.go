@@ -18,8 +18,8 @@ const limitInSight = 4
 // the limit and, for each set, a line fitted to the trials that ran.
 func memoryFigure(d *digest) (*Figure, error) {
 	f := newFigure("memory", "Peak memory against micro-batch")
-	f.Caption = "Each point is the measured peak of one trial; of one that did not fit, what was seen until it was stopped. The lines are fitted to the points that ran (a fixed part and a part for each sample), " +
-		"not measured; where one meets the limit is about where training stops fitting. One of which nothing was seen stands at the top."
+	f.Caption = "Each point is the measured peak of one trial; of one that did not fit, what was seen until it was stopped (at the top where nothing was). The lines are fitted to the points that ran (a fixed part and a part for each sample), " +
+		"not measured; where one meets the limit is about where training stops fitting."
 	list := slices.DeleteFunc(d.results, func(r result) bool { return r.Status == tuner.Interrupted })
 	sizes, highest := []float64{}, int64(0)
 	for _, r := range list {
