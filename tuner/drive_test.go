@@ -1,10 +1,13 @@
 package tuner_test
 
-import (
-	"testing"
+import "autotune/tuner"
 
-	"autotune/tuner"
-)
+// fataler is a test, of package testing or of rapid.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
 
 // search is a search on something that runs trials.
 type search struct {
@@ -24,10 +27,10 @@ type finished struct {
 const mostTrials = 500
 
 // finish runs the search to its end.
-func (s search) finish(tb testing.TB) finished { return s.resume(tb, nil) }
+func (s search) finish(tb fataler) finished { return s.resume(tb, nil) }
 
 // resume goes on after the trials given and runs the search to its end.
-func (s search) resume(tb testing.TB, trials []tuner.Trial) finished {
+func (s search) resume(tb fataler, trials []tuner.Trial) finished {
 	tb.Helper()
 	t, err := tuner.New(s.space, s.goal)
 	if err != nil {
@@ -54,7 +57,7 @@ func (s search) resume(tb testing.TB, trials []tuner.Trial) finished {
 }
 
 // recommend gives the recommendation of a search that must have one.
-func (f finished) recommend(tb testing.TB) tuner.Recommendation {
+func (f finished) recommend(tb fataler) tuner.Recommendation {
 	tb.Helper()
 	r, err := f.tuner.Recommend()
 	if err != nil {

@@ -117,7 +117,7 @@ func (h *history) failed(c Config) bool {
 
 // hopeless is the number of trials that fail for other reasons than memory, while none
 // ends well, after which a set is given up.
-const hopeless = 8
+const hopeless = 10
 
 // usable says whether the set can run, as far as is known: it is supported, and its
 // trials do not all fail for another reason than memory.
