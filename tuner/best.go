@@ -97,35 +97,33 @@ func ratesOf(c Config, trials []Trial) []float64 {
 	return rates
 }
 
-// leanest gives the configuration of the least peak among those with leanRatio of
-// the best throughput; of equal peaks the fastest.
+// leanest gives the configuration of the least peak among those measured with
+// leanRatio of the best throughput or more; of equal peaks the fastest.
 func (t *Tuner) leanest() (Config, bool) {
-	best, ok := t.fastest()
+	fastest, ok := t.fastest()
 	if !ok {
 		return Config{}, false
 	}
-	for _, c := range t.lean(best) {
-		if t.digest().timed(c) || c == best {
+	h := t.digest()
+	least := h.logRate(fastest, h.speeds()) + math.Log(leanRatio)
+	for _, c := range t.byPeak(t.proven()) {
+		if c == fastest || h.timed(c) && h.logRate(c, h.speeds()) >= least {
 			return c, true
 		}
 	}
-	return best, true
+	return fastest, true
 }
 
-// lean gives the proven configurations with leanRatio of the best throughput, as far
-// as is known, the least peak first and of equal ones the fastest.
-func (t *Tuner) lean(best Config) []Config {
+// byPeak sorts configurations by their peak, the least first, and equal ones by throughput, the fastest first.
+func (t *Tuner) byPeak(configs []Config) []Config {
 	h := t.digest()
-	model := h.speeds()
-	least := h.logRate(best, model) + math.Log(leanRatio)
-	fast := slices.DeleteFunc(t.proven(), func(c Config) bool { return h.logRate(c, model) < least })
-	slices.SortStableFunc(fast, func(a, b Config) int {
+	slices.SortStableFunc(configs, func(a, b Config) int {
 		if p, q := h.peakOf(a), h.peakOf(b); p != q {
 			return cmp.Compare(p, q)
 		}
-		return cmp.Compare(h.logRate(b, model), h.logRate(a, model))
+		return cmp.Compare(h.logRate(b, h.speeds()), h.logRate(a, h.speeds()))
 	})
-	return fast
+	return configs
 }
 
 // largest gives the proven configuration of the largest micro-batch; of equal ones

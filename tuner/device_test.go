@@ -1,7 +1,6 @@
 package tuner_test
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"autotune/tuner"
@@ -19,7 +18,7 @@ type device struct {
 	tells   bool    // the peak of a trial past the limit is known
 	// fails gives the status of trials that go wrong; empty: they do not.
 	fails func(number int, r tuner.Request) tuner.Status
-	// slower is how many times longer steps of a configuration take; 0: not.
+	// slower is how many times longer the steps of a configuration take; nil: not.
 	slower func(c tuner.Config) float64
 }
 
@@ -40,7 +39,7 @@ func (d *device) peak(c tuner.Config) int64 {
 func (d *device) step(c tuner.Config) float64 {
 	step := float64(c.Accumulation) * (d.launch + d.seconds*float64(c.MicroBatch))
 	if d.slower != nil {
-		step *= math.Max(1, d.slower(c))
+		step *= d.slower(c)
 	}
 	return step
 }

@@ -2,13 +2,14 @@ package tuner
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
 // reason says in a sentence why the configuration is the best.
 func (t *Tuner) reason(best Config) string {
 	fastest, _ := t.fastest()
-	rate := t.figures(fastest).Throughput().Median
+	rate := math.Exp(t.digest().logRate(fastest, t.digest().speeds()))
 	switch {
 	case t.goal.Objective == Batch && t.space.GlobalBatch > 0:
 		return fmt.Sprintf("the largest micro-batch that fits and divides the global batch of %d", t.space.GlobalBatch)

@@ -1,17 +1,26 @@
 package tuner
 
+import "math"
+
 // nextLean asks for the leanest configuration that may be fast enough, where the
-// objective is memory.
+// objective is memory and it needs less than the best one known.
 func (t *Tuner) nextLean() (Request, bool) {
-	best, ok := t.fastest()
+	fastest, ok := t.fastest()
 	if t.goal.Objective != Memory || !ok {
 		return Request{}, false
 	}
-	lean := t.lean(best)
-	if len(lean) == 0 || t.digest().timed(lean[0]) {
-		return Request{}, false
+	h := t.digest()
+	best, _ := t.best()
+	least := h.logRate(fastest, h.speeds()) + math.Log(leanRatio)
+	for _, c := range t.byPeak(t.proven()) {
+		if h.peakOf(c) >= h.peakOf(best) {
+			break
+		}
+		if log, deviation := h.speeds().predict(c); !h.timed(c) && log+deviation >= least {
+			return t.look(c), true
+		}
 	}
-	return t.look(lean[0]), true
+	return Request{}, false
 }
 
 // nextUntimed asks for the throughput of the best configuration where no soak will
