@@ -173,14 +173,11 @@ func (t *Tuner) nextLargest() (Request, bool) {
 	if t.space.GlobalBatch == 0 {
 		return Request{}, false
 	}
-	for _, c := range t.bySize() {
-		l := t.digest().leaves(c.Set(), class(c.Accumulation))
-		if s, ok := l.largest(); ok && c.MicroBatch <= s.batch {
-			return Request{}, false
-		}
-		return fitRequest(t.shortOf(c)), true
+	largest := t.bySize()
+	if len(largest) == 0 || t.digest().knownToFit(largest[0]) {
+		return Request{}, false
 	}
-	return Request{}, false
+	return fitRequest(t.shortOf(largest[0])), true
 }
 
 // bySize gives the candidates, the largest micro-batch first and of one size the fewest steps.
