@@ -9,13 +9,13 @@ import (
 	"autotune/workloads/model"
 )
 
-// leastPool is the least number of samples in a pool. Below 16 the micro-batch
-// does not change the pool's size; from there on it holds four of them.
+// leastPool is the least number of samples in a pool. Up to half of it the
+// micro-batch does not change the pool's size; from there on the pool holds two of them.
 const leastPool = 64
 
 // pool holds ready samples, of which a step copies what it needs. Passes take
 // neighbouring samples in order and begin again at the pool's end, so that passes
-// that share the same samples out differently see the same ones.
+// that share a step's samples out differently see the same ones, as long as the pool holds them.
 type pool[T model.Float] struct {
 	microBatch int
 	samples    int
@@ -28,7 +28,7 @@ type pool[T model.Float] struct {
 
 // newPool makes the samples of a model. Each depends on the seed and its place alone.
 func newPool[T model.Float](graph *model.Graph, seed uint64, microBatch int) *pool[T] {
-	p := &pool[T]{microBatch: microBatch, samples: max(leastPool, 4*microBatch)}
+	p := &pool[T]{microBatch: microBatch, samples: max(leastPool, 2*microBatch)}
 	p.targets = make([]int, 0, p.samples*graph.Predictions())
 	if graph.Vocabulary() > 0 {
 		p.tokens = make([]int, 0, p.samples*graph.InputShape()[0])
