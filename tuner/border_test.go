@@ -1,6 +1,7 @@
 package tuner_test
 
 import (
+	"math"
 	"math/bits"
 	"reflect"
 	"slices"
@@ -30,14 +31,15 @@ func checkBorder(t fataler, f finished, b tuner.Border, sizes []int) {
 	}
 }
 
-// memory draws a peak that does not decrease: a line with steps, in blocks.
+// drawPeak draws a peak that does not decrease: a line or a curve with steps, in blocks.
 func drawPeak(t *rapid.T) func(size int) int64 {
 	fixed := rapid.Int64Range(0, 1e9).Draw(t, "fixed")
 	sample := rapid.Int64Range(0, 1e7).Draw(t, "sample")
 	block := rapid.SampledFrom([]int64{1, 512, 2 << 20, 20 << 20}).Draw(t, "block")
+	curve := rapid.SampledFrom([]float64{1, 1, 1, 0.5, 2, 4}).Draw(t, "power of the size")
 	steps := rapid.MapOf(rapid.IntRange(1, 5000), rapid.Int64Range(0, 1e9)).Draw(t, "steps")
 	return func(size int) int64 {
-		peak := fixed + sample*int64(size) + 1
+		peak := fixed + int64(float64(sample)*math.Pow(float64(size), curve)/math.Pow(5000, curve-1)) + 1
 		for from, bytes := range steps {
 			if size >= from {
 				peak += bytes

@@ -142,6 +142,17 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// The soak is not held against the bounds.
+func TestSoakIsOutsideTheBounds(t *testing.T) {
+	d := plain(100)
+	goal := tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit, SoakSteps: 2}
+	free := search{global(128), goal, d.run}.finish(t)
+	goal.MaxTrials = len(free.trials) // one more than it needs without the soak
+	if r := (search{global(128), goal, d.run}.finish(t).recommend(t)); len(r.Notes) > 0 {
+		t.Errorf("notes %q", r.Notes)
+	}
+}
+
 func TestPrecisions(t *testing.T) {
 	d := plain(100)
 	d.slower = func(c tuner.Config) float64 {
