@@ -188,11 +188,13 @@ func spread(values []int64) float64 {
 	return float64(sorted[len(sorted)-1]-sorted[0]) / float64(medianBytes(values))
 }
 
-// medianBytes is the median, the lower of the two middle values where there are two; 0 for none.
+// medianBytes is the median, the mean of the two middle values where there are two
+// as in stats.Median; 0 for none.
 func medianBytes(values []int64) int64 {
 	if len(values) == 0 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[(len(sorted)-1)/2]
+	low, high := sorted[(len(sorted)-1)/2], sorted[len(sorted)/2]
+	return low + (high-low)/2
 }
