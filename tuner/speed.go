@@ -21,13 +21,13 @@ type speedModel struct {
 // speedPoint is one configuration that ran.
 type speedPoint struct {
 	features
-	log      float64 // of samples/s
-	variance float64 // of log
+	log   float64 // of samples/s
+	steps int     // timed
 }
 
 // features are what the kernel sees of a configuration.
 type features struct {
-	size, steps   float64 // base-2 logarithms of micro-batch and accumulation
+	size, passes  float64 // base-2 logarithms of micro-batch and accumulation
 	tooth8        float64 // what rounding the size up to a multiple of 8 adds, relative
 	tooth32       float64
 	precision     string
@@ -65,7 +65,7 @@ const (
 func featuresOf(c Config) features {
 	f := features{
 		size:          math.Log2(float64(c.MicroBatch)),
-		steps:         math.Log2(float64(c.Accumulation)),
+		passes:        math.Log2(float64(c.Accumulation)),
 		tooth8:        rounding(c.MicroBatch, 8),
 		tooth32:       rounding(c.MicroBatch, 32),
 		precision:     c.Precision,
@@ -88,7 +88,7 @@ func covariance(a, b features) float64 {
 	k := square(spreadLevel)
 	k += square(spreadSize)*matern(a.size-b.size, lengthSize) + square(spreadSizeLocal)*matern(a.size-b.size, lengthSizeLocal)
 	k += square(spreadTooth) * (a.tooth8*b.tooth8 + a.tooth32*b.tooth32)
-	k += square(spreadSteps) * matern(a.steps-b.steps, lengthSteps)
+	k += square(spreadSteps) * matern(a.passes-b.passes, lengthSteps)
 	if a.precision == b.precision {
 		k += square(spreadPrecision)
 	}
@@ -113,31 +113,50 @@ func matern(distance, length float64) float64 {
 
 func square(x float64) float64 { return x * x }
 
-// fitSpeed fits the configurations that ran, one point each.
+// noiseScales are the factors on stepSpread that are tried: a busy machine is noisier.
+var noiseScales = []float64{1, 2, 4, 8}
+
+// fitSpeed fits the configurations that ran, one point each, with the noise under
+// which their throughputs are the most likely; each doubling costs one in the
+// logarithm of the likelihood.
 func fitSpeed(trials []Trial) *speedModel {
-	m := &speedModel{points: speedPoints(trials)}
-	n := len(m.points)
-	if n == 0 {
-		return m
+	points := speedPoints(trials)
+	if len(points) == 0 {
+		return &speedModel{}
 	}
-	for _, p := range m.points {
+	var best *speedModel
+	most := math.Inf(-1)
+	for i, scale := range noiseScales {
+		m, likelihood := fitSpeedAt(points, scale)
+		if likelihood -= float64(i); best == nil || likelihood > most {
+			best, most = m, likelihood
+		}
+	}
+	return best
+}
+
+// fitSpeedAt fits the points at one scale of the noise, and gives the logarithm of
+// their likelihood but for a constant (Rasmussen and Williams, equation 2.30).
+func fitSpeedAt(points []speedPoint, scale float64) (*speedModel, float64) {
+	n := len(points)
+	m := &speedModel{points: points, inner: &mat.Cholesky{}, weight: mat.NewVecDense(n, nil)}
+	for _, p := range points {
 		m.center += p.log / float64(n)
 	}
 	k := mat.NewSymDense(n, nil)
 	y := mat.NewVecDense(n, nil)
-	for i, p := range m.points {
+	for i, p := range points {
 		y.SetVec(i, p.log-m.center)
 		for j := i; j < n; j++ {
-			k.SetSym(i, j, covariance(p.features, m.points[j].features))
+			k.SetSym(i, j, covariance(p.features, points[j].features))
 		}
-		k.SetSym(i, i, k.At(i, i)+p.variance)
+		k.SetSym(i, i, k.At(i, i)+square(trialSpread)+square(scale*stepSpread)/float64(p.steps))
 	}
-	m.inner, m.weight = &mat.Cholesky{}, mat.NewVecDense(n, nil)
 	m.inner.Factorize(k) // positive definite: every variance is above 0
 	if err := m.inner.SolveVecTo(m.weight, y); err != nil {
-		return &speedModel{}
+		return &speedModel{}, math.Inf(-1)
 	}
-	return m
+	return m, -(mat.Dot(y, m.weight) + m.inner.LogDet()) / 2
 }
 
 // speedPoints gathers the trials that ran by configuration.
@@ -158,7 +177,7 @@ func speedPoints(trials []Trial) []speedPoint {
 		points[i] = speedPoint{
 			features: featuresOf(c),
 			log:      math.Log(throughputOf(c, seconds[c]).Median),
-			variance: square(trialSpread) + square(stepSpread)/float64(len(seconds[c])),
+			steps:    len(seconds[c]),
 		}
 	}
 	return points
