@@ -19,6 +19,7 @@ func TestDocumentedCommands(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("trials do not run on Windows")
 	}
+	t.Setenv("GORACE", quickExit)
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

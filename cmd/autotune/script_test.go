@@ -12,11 +12,18 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"autotune": main})
 }
 
+// quickExit keeps a process under the race detector from sleeping for a second when it ends.
+const quickExit = "atexit_sleep_ms=0"
+
 // TestScripts runs the command as its users do; each file tells what it shows.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", quickExit)
+			return nil
+		},
 		Condition: func(name string) (bool, error) {
 			if name == "race" {
 				return raceDetector, nil
