@@ -20,7 +20,8 @@ const (
 )
 
 // nextPromising asks for the configuration that promises the most improvement
-// over the best one known.
+// over the best one known. Once a configuration was soaked, only what promises
+// more than equal means is worth another round.
 func (t *Tuner) nextPromising() (Request, bool) {
 	h := t.digest()
 	model := h.speeds()
@@ -29,6 +30,10 @@ func (t *Tuner) nextPromising() (Request, bool) {
 		return t.firstLook()
 	}
 	bestLog := h.logRate(best, model)
+	least := 0.0
+	if t.proved() {
+		least = equalRatio
+	}
 	var promising Config
 	most := 0.0
 	for _, c := range t.candidates() {
@@ -36,7 +41,7 @@ func (t *Tuner) nextPromising() (Request, bool) {
 			continue
 		}
 		log, deviation := model.predict(c)
-		gain := improvement(log, deviation, bestLog) - worth(t.look(c), log)
+		gain := improvement(log, deviation, bestLog) - max(worth(t.look(c), log), least)
 		if gain > most {
 			promising, most = c, gain
 		}

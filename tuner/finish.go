@@ -1,6 +1,9 @@
 package tuner
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // nextLean asks for the leanest configuration that may be fast enough, where the
 // objective is memory and it needs less than the best one known.
@@ -60,6 +63,11 @@ func (t *Tuner) nextSoak() (Request, bool) {
 		Config: best, Purpose: Soak, WarmupSteps: 1,
 		Steps: t.goal.SoakSteps, Seconds: t.goal.SoakSeconds, Fresh: true,
 	}, true
+}
+
+// proved says whether a configuration was soaked and ran.
+func (t *Tuner) proved() bool {
+	return slices.ContainsFunc(t.digest().trials, func(trial Trial) bool { return trial.Purpose == Soak && trial.Status == OK })
 }
 
 // soaked gives the last soak of a configuration that ran; nil: there is none.
