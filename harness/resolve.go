@@ -19,11 +19,16 @@ const (
 // hostCounter is the counter that can be seen from outside a worker.
 const hostCounter = protocol.Resident
 
-var (
-	knownPrecisions = []string{"fp64", "fp32", "tf32", "bf16", "fp16"}
-	knownOptimizers = []string{"sgd", "momentum", "adam", "adamw"}
-	knownObjectives = []string{string(tuner.Throughput), string(tuner.Batch), string(tuner.Memory)}
-)
+// Precisions are the number formats that settings may name, whether or not an engine has them.
+func Precisions() []string { return []string{"fp64", "fp32", "tf32", "bf16", "fp16"} }
+
+// Optimizers are the optimizers that settings may name.
+func Optimizers() []string { return []string{"sgd", "momentum", "adam", "adamw"} }
+
+// Objectives are the objectives that settings may name.
+func Objectives() []string {
+	return []string{string(tuner.Throughput), string(tuner.Batch), string(tuner.Memory)}
+}
 
 // resolveChoices fills in and checks what is one of a few words.
 func resolveChoices(h *Header, w Workload) error {
@@ -41,18 +46,18 @@ func resolveChoices(h *Header, w Workload) error {
 		s.Objective = string(tuner.Throughput)
 	}
 	for _, p := range s.Precision {
-		if !slices.Contains(knownPrecisions, p) {
-			return unknownWord("--precision", p, knownPrecisions)
+		if !slices.Contains(Precisions(), p) {
+			return unknownWord("--precision", p, Precisions())
 		}
 		if !slices.Contains(w.Precisions, p) {
 			return usagef("--precision %s: the engine %s does not support it and it is not run: use %s", p, w.Engine, strings.Join(w.Precisions, " or "))
 		}
 	}
-	if !slices.Contains(knownOptimizers, s.Optimizer) {
-		return unknownWord("--optimizer", s.Optimizer, knownOptimizers)
+	if !slices.Contains(Optimizers(), s.Optimizer) {
+		return unknownWord("--optimizer", s.Optimizer, Optimizers())
 	}
-	if !slices.Contains(knownObjectives, s.Objective) {
-		return unknownWord("--objective", s.Objective, knownObjectives)
+	if !slices.Contains(Objectives(), s.Objective) {
+		return unknownWord("--objective", s.Objective, Objectives())
 	}
 	return nil
 }

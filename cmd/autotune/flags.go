@@ -12,14 +12,6 @@ import (
 	"autotune/workloads"
 )
 
-// The names that some flags choose from. That a name is known does not say
-// that the engine can do it: the engine's own list is checked with the workload.
-var (
-	precisionNames = []string{"fp64", "fp32", "tf32", "bf16", "fp16"}
-	optimizerNames = []string{"sgd", "momentum", "adam", "adamw"}
-	objectiveNames = []string{string(tuner.Throughput), string(tuner.Batch), string(tuner.Memory)}
-)
-
 // defaultSettings are the settings that a command begins with.
 func defaultSettings(command string) harness.Settings {
 	s := harness.Settings{
@@ -45,11 +37,11 @@ func addTrainingFlags(f *pflag.FlagSet, s *harness.Settings) {
 	f.Var(options{&s.Set}, "set", "a model's option as `KEY=VALUE`; can be given again")
 	f.Var(text{value: &s.Engine}, "engine", "`NAME` of what runs the steps: "+strings.Join(workloads.EngineNames(), ", "))
 	f.Var(text{value: &s.Device}, "device", "`DEVICE` to train on: cpu, cuda or cuda:N")
-	f.Var(names{&s.Precision, oneOf(precisionNames...)}, "precision", "`LIST` of precisions: "+strings.Join(precisionNames, ", "))
+	f.Var(names{&s.Precision, oneOf(harness.Precisions()...)}, "precision", "`LIST` of precisions: "+strings.Join(harness.Precisions(), ", "))
 	f.Var(text{&s.Batch, checkSizes}, "batch", "micro-batch `SIZES`: a range 1..4096, a list 8,16,32, multiples 8..512:8, powers 1..1024:x2")
 	f.Var(sizes{&s.Accumulation, tuner.ParseSizes}, "accumulation", "accumulation steps as `SIZES`: 1,2,4")
 	f.Var(text{&s.GlobalBatch, checkGlobalBatch}, "global-batch", "samples per optimizer step, `N` or any (default the model's recipe)")
-	f.Var(text{&s.Optimizer, oneOf(optimizerNames...)}, "optimizer", "`NAME`: "+strings.Join(optimizerNames, ", ")+" (default the model's recipe)")
+	f.Var(text{&s.Optimizer, oneOf(harness.Optimizers()...)}, "optimizer", "`NAME`: "+strings.Join(harness.Optimizers(), ", ")+" (default the model's recipe)")
 	f.Var(text{&s.MemoryLimit, checkLimit}, "memory-limit", "`SIZE` such as 2GiB, a share of what is available such as 90%, or none (default the smaller of 2GiB and 50%)")
 	f.Var(seconds{&s.TrialTimeout}, "trial-timeout", "`DURATION` after which a trial is stopped, start-up not counted")
 	f.Var(seed{&s.Seed}, "seed", "`N` that weights and data are made from")
@@ -57,7 +49,7 @@ func addTrainingFlags(f *pflag.FlagSet, s *harness.Settings) {
 
 // addSearchFlags adds the flags that only a search has.
 func addSearchFlags(f *pflag.FlagSet, s *harness.Settings) {
-	f.Var(text{&s.Objective, oneOf(objectiveNames...)}, "objective", "`NAME` of what is best: "+strings.Join(objectiveNames, ", "))
+	f.Var(text{&s.Objective, oneOf(harness.Objectives()...)}, "objective", "`NAME` of what is best: "+strings.Join(harness.Objectives(), ", "))
 	f.Var(text{&s.Headroom, checkHeadroom}, "headroom", "`SIZE` or share of the limit that the recommendation must leave, such as 64MiB or 10%")
 	f.Var(count{&s.MaxTrials, 0}, "max-trials", "`N` trials at most, the soak not counted; 0: no bound")
 	f.Var(seconds{&s.MaxTime}, "max-time", "`DURATION` of the search at most, resumed time included; 0: no bound")

@@ -99,8 +99,8 @@ func TestResolve(t *testing.T) {
 		{"resnet", "cuda", "resnet50", ""},
 		{"gpt", "cuda", "gpt", ""},
 		{"resnet", "tpu", "", "tpu"},
-		{"resnet5", "cpu", "", `did you mean "resnet"`},
-		{"lnet", "cpu", "", `did you mean "lenet"`},
+		{"resnet5", "cpu", "", `did you mean resnet?`},
+		{"lnet", "cpu", "", `did you mean lenet?`},
 		{"", "cpu", "", "mlp, lenet, resnet, resnet20, resnet18, resnet50, gpt"},
 	}
 	for _, c := range cases {
@@ -117,10 +117,10 @@ func TestBuildRefuses(t *testing.T) {
 		model, option, value string
 		wantError            string
 	}{
-		{"nlp", "", "", `did you mean "mlp"`},
+		{"nlp", "", "", `did you mean mlp?`},
 		{"resnet", "", "", "alias"},
-		{"mlp", "widht", "3", `did you mean "width"`},
-		{"gpt", "depth", "3", "It has: layers, width, heads, tokens"},
+		{"mlp", "widht", "3", `did you mean width?`},
+		{"gpt", "depth", "3", "it has: layers, width, heads, tokens"},
 		{"lenet", "width", "3", "has no options"},
 		{"mlp", "width", "0", "from 1 to 65536"},
 		{"mlp", "width", "65537", "from 1 to 65536"},

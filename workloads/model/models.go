@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"autotune/workloads/nearest"
 )
 
 // Info describes a model before it is built.
@@ -69,17 +69,6 @@ func find(name string) (Info, error) {
 		}
 		names = append(names, m.Name)
 	}
-	return Info{}, fmt.Errorf("unknown model %q; did you mean %q? There are: %s",
-		name, nearest(name, names), strings.Join(names, ", "))
-}
-
-// nearest is the name with the fewest edits from what was written, the first where several have.
-func nearest(written string, names []string) string {
-	best := names[0]
-	for _, n := range names[1:] {
-		if levenshtein.ComputeDistance(written, n) < levenshtein.ComputeDistance(written, best) {
-			best = n
-		}
-	}
-	return best
+	return Info{}, fmt.Errorf("unknown model %q; there are: %s%s",
+		name, strings.Join(names, ", "), nearest.Question(name, names, ""))
 }

@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"autotune/workloads/nearest"
 )
 
 // Option is a choice that a model leaves open: a whole number from 1 to Max.
@@ -47,8 +49,8 @@ func unknownOption(model string, known []Option, name string) error {
 	for _, o := range known {
 		names = append(names, o.Name)
 	}
-	return fmt.Errorf("model %q has no option %q; did you mean %q? It has: %s",
-		model, name, nearest(name, names), strings.Join(names, ", "))
+	return fmt.Errorf("model %q has no option %q; it has: %s%s",
+		model, name, strings.Join(names, ", "), nearest.Question(name, names, ""))
 }
 
 func sortedKeys(m map[string]string) []string {

@@ -88,8 +88,8 @@ func (s settings) check() error {
 	case !(s.pace >= 0 && s.pace <= maxPace):
 		return fmt.Errorf("model \"simulated\": option \"pace\" is %v: want 0 to %v", s.pace, maxPace)
 	case s.misbehave != "" && !slices.Contains(misbehaviours(), s.misbehave):
-		return fmt.Errorf("model \"simulated\": option \"misbehave\" is %q%s; there are: %s",
-			s.misbehave, nearest.Question(s.misbehave, misbehaviours(), ""), strings.Join(misbehaviours(), ", "))
+		return fmt.Errorf("model \"simulated\": option \"misbehave\" is %q; there are: %s%s",
+			s.misbehave, strings.Join(misbehaviours(), ", "), nearest.Question(s.misbehave, misbehaviours(), ""))
 	case s.misbehaveAt < 0:
 		return fmt.Errorf("model \"simulated\": option \"misbehave-at\" is %d: want a micro-batch, or 0 for every trial", s.misbehaveAt)
 	}
@@ -107,6 +107,6 @@ func findSetting(name string) (Setting, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Setting{}, fmt.Errorf("model \"simulated\" has no option %q%s; it has: %s",
-		name, nearest.Question(name, names, ""), strings.Join(names, ", "))
+	return Setting{}, fmt.Errorf("model \"simulated\" has no option %q; it has: %s%s",
+		name, strings.Join(names, ", "), nearest.Question(name, names, ""))
 }
