@@ -66,15 +66,18 @@ func (t *Tuner) noAnswer() error {
 		switch trial.Status {
 		case OK:
 		case OOM:
-			oom = trial
+			oom = smaller(oom, trial)
 		default:
-			other = trial
+			other = smaller(other, trial)
 		}
 		if trial.PeakBytes > 0 && (least.Number == 0 || trial.PeakBytes < least.PeakBytes) {
 			least = trial
 		}
 	}
 	outOfMemory := oom.Number > 0 || least.PeakBytes > h.safeLimit()
+	if other.Number > 0 && oom.Number > 0 && other.MicroBatch < oom.MicroBatch {
+		outOfMemory = false // smaller sizes fail too, and not for memory
+	}
 	switch {
 	case len(h.trials) == 0:
 		return fmt.Errorf("%w: no trial ran", ErrNoAnswer)
@@ -87,6 +90,14 @@ func (t *Tuner) noAnswer() error {
 			ErrNothingFits, least.PeakBytes, least.Number, least.Config, t.goal.LimitBytes, t.goal.HeadroomBytes)
 	}
 	return fmt.Errorf("%w: trial %d (%s) ran out of memory", ErrNothingFits, oom.Number, oom.Config)
+}
+
+// smaller gives the trial of the smaller size, the first where there is no other.
+func smaller(a, b Trial) Trial {
+	if a.Number == 0 || b.MicroBatch < a.MicroBatch {
+		return b
+	}
+	return a
 }
 
 // borders gives the border of each set, in the class of the recommendation.

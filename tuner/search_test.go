@@ -213,6 +213,12 @@ func TestNoAnswer(t *testing.T) {
 		{"nothing fits", oneSet(64), tuner.Goal{}, &device{limit: 50, fixed: 100, sample: 10, seconds: 1}, tuner.ErrNothingFits, "ran out of memory"},
 		{"no headroom left", oneSet(64), tuner.Goal{HeadroomBytes: 1000}, plain(100), tuner.ErrNothingFits, "headroom of 1000"},
 		{"crashes", oneSet(64), tuner.Goal{}, &device{limit: 1000, fails: always(tuner.Crashed)}, tuner.ErrNoAnswer, "ended as crashed"},
+		{"crashes below what is out of memory", oneSet(64), tuner.Goal{}, &device{limit: 50, fixed: 20, sample: 10, seconds: 1, fails: func(_ int, r tuner.Request) tuner.Status {
+			if r.MicroBatch <= 3 {
+				return tuner.Crashed
+			}
+			return ""
+		}}, tuner.ErrNoAnswer, "ended as crashed"},
 		{"unsupported", oneSet(64), tuner.Goal{}, &device{limit: 1000, fails: always(tuner.Unsupported)}, tuner.ErrNoAnswer, "ended as unsupported"},
 		{"out of trials", oneSet(64), tuner.Goal{MaxTrials: 1}, &device{limit: 50, fixed: 20, sample: 10, seconds: 1}, tuner.ErrNoAnswer, "bound on trials"},
 	} {
