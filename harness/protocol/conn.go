@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // Message is one of *Ready, *Trial, *Step, *Done, *Failed and *Exit.
@@ -42,31 +43,87 @@ func (v *Violation) Error() string { return v.Text }
 // several goroutines, Receive by one at a time.
 type Conn struct {
 	lines *bufio.Reader
-	mu    sync.Mutex // guards w, so that lines stay whole
+
+	mu    sync.Mutex // guards what follows, so that lines stay whole
 	w     io.Writer
+	held  []byte    // lines that are not written yet
+	since time.Time // when the first of them was held
+	flush *time.Timer
+	err   error // of a write that nobody waited for
 }
+
+// HoldTime is the longest that Hold keeps a message back.
+const HoldTime = 100 * time.Millisecond
 
 // NewConn is a connection that reads messages from r and writes them to w.
 func NewConn(r io.Reader, w io.Writer) *Conn {
 	return &Conn{lines: bufio.NewReaderSize(r, 64<<10), w: w}
 }
 
-// Send fills in the head of m and writes it as one line. A message longer than
-// MaxLine or with a number that JSON does not have (NaN, an infinity) is
-// refused and nothing is written.
+// Send fills in the head of m and writes it as one line, after what is held. A
+// message longer than MaxLine or with a number that JSON does not have (NaN, an
+// infinity) is refused and nothing is written.
 func (c *Conn) Send(m Message) error {
-	*m.head() = Head{V: Version, Op: m.op()}
-	line, err := json.Marshal(m)
+	line, err := encode(m)
 	if err != nil {
-		return fmt.Errorf("protocol: %s cannot be written as JSON: %w", m.op(), err)
-	}
-	if len(line)+1 > MaxLine {
-		return fmt.Errorf("protocol: %s of %d bytes is longer than a line may be (%d)", m.op(), len(line)+1, MaxLine)
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, err = c.w.Write(append(line, '\n'))
-	return err
+	c.held = append(c.held, line...)
+	return c.write()
+}
+
+// Hold is Send that may keep the message back for HoldTime, so that many short
+// messages wake the reader once. An error may be that of an earlier message.
+func (c *Conn) Hold(m Message) error {
+	line, err := encode(m)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.held) == 0 {
+		c.since = time.Now()
+		c.flush = time.AfterFunc(HoldTime, c.flushLate)
+	}
+	c.held = append(c.held, line...)
+	if time.Since(c.since) < HoldTime && len(c.held) < MaxLine {
+		return c.err
+	}
+	return c.write()
+}
+
+// flushLate writes what is held, where nothing else did.
+func (c *Conn) flushLate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.write() // kept for the next message
+}
+
+// write writes what is held; c.mu is held.
+func (c *Conn) write() error {
+	if c.flush != nil {
+		c.flush.Stop()
+	}
+	if c.err == nil && len(c.held) > 0 {
+		_, c.err = c.w.Write(c.held)
+	}
+	c.held = c.held[:0]
+	return c.err
+}
+
+// encode fills in the head of m and gives its line.
+func encode(m Message) ([]byte, error) {
+	*m.head() = Head{V: Version, Op: m.op()}
+	line, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("protocol: %s cannot be written as JSON: %w", m.op(), err)
+	}
+	if len(line)+1 > MaxLine {
+		return nil, fmt.Errorf("protocol: %s of %d bytes is longer than a line may be (%d)", m.op(), len(line)+1, MaxLine)
+	}
+	return append(line, '\n'), nil
 }
 
 // Receive waits for the next message. It gives io.EOF where the other side

@@ -44,6 +44,66 @@ func TestConnRoundTrip(t *testing.T) {
 	}
 }
 
+// writes counts how often a connection writes, and passes on what it writes.
+type writes struct {
+	io.Writer
+	count int
+}
+
+func (w *writes) Write(p []byte) (int, error) {
+	w.count++
+	return w.Writer.Write(p)
+}
+
+// TestHold checks that held messages come in order, in few writes, and without a Send after them.
+func TestHold(t *testing.T) {
+	r, w := io.Pipe()
+	counted := &writes{Writer: w}
+	conn, reader := protocol.NewConn(nil, counted), protocol.NewConn(r, nil)
+	hold := func(from, to int) {
+		for i := from; i <= to; i++ {
+			if err := conn.Hold(&protocol.Step{Samples: i}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	go func() {
+		hold(1, 100)
+		if err := conn.Send(&protocol.Done{StepsRun: 101}); err != nil {
+			t.Error(err)
+		}
+		hold(102, 103) // nothing follows: they come by themselves
+	}()
+	for i := 1; i <= 103; i++ {
+		m, err := reader.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done, ok := m.(*protocol.Done); ok != (i == 101) || ok && done.StepsRun != i {
+			t.Fatalf("message %d is %+v", i, m)
+		}
+		if step, ok := m.(*protocol.Step); ok && step.Samples != i {
+			t.Fatalf("message %d is %+v", i, m)
+		}
+	}
+	if counted.count > 100 {
+		t.Errorf("103 messages took %d writes", counted.count)
+	}
+}
+
+// TestHoldReportsErrors checks that a write that failed is said at the next message.
+func TestHoldReportsErrors(t *testing.T) {
+	r, w := io.Pipe()
+	r.Close()
+	conn := protocol.NewConn(nil, w)
+	if err := conn.Send(&protocol.Exit{}); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("Send: %v", err)
+	}
+	if err := conn.Hold(&protocol.Step{}); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("Hold: %v", err)
+	}
+}
+
 func TestReceiveErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, input string

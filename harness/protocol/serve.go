@@ -137,13 +137,23 @@ func serveTrial(conn *Conn, e Engine, t Trial, inbox <-chan incoming) error {
 	}
 }
 
-// runTrial runs one trial, reports its steps and gives the answer, *Done or *Failed.
+// runTrial runs one trial, reports its steps and gives the answer, *Done or
+// *Failed. Warm-up steps and the first timed step are reported at once, since they
+// tell where the trial is.
 func runTrial(conn *Conn, e Engine, t Trial) (answer Message, broken error) {
+	timed := 0
 	done, err := guarded(e, t, func(s Step) error {
 		if s.Loss != nil {
 			s.Loss = Finite(*s.Loss)
 		}
-		broken = conn.Send(&s)
+		if !s.Warmup {
+			timed++
+		}
+		if timed > 1 {
+			broken = conn.Hold(&s)
+		} else {
+			broken = conn.Send(&s)
+		}
 		return broken
 	})
 	if err != nil {
