@@ -33,10 +33,13 @@ func (d *digest) advise() []Advice {
 			list = append(list, Advice{Text: text})
 		}
 	}
-	if !boundByMemory(d.Recommendation) {
+	switch {
+	case d.boundByMemory():
+		return append(list, d.freeMemory()...)
+	case d.boundBySizes():
 		return append(list, Advice{Text: "Memory was not what stopped the search, so that more of it would not help by itself."})
 	}
-	return append(list, d.freeMemory()...)
+	return list
 }
 
 // nothingFits says whether trials failed for want of memory and none ran.
@@ -61,38 +64,58 @@ func (d *digest) freeMemory() []Advice {
 	return list
 }
 
-// boundByMemory says whether memory ended the search for a larger size in any set.
-func boundByMemory(r *harness.Recommendation) bool {
-	return slices.ContainsFunc(r.Largest, func(b tuner.Border) bool { return b.Bound == boundMemory })
-}
-
-// boundMemory is the value of tuner.Border.Bound where the next size did not fit.
-const boundMemory = "memory"
-
-// smallerBatch names the measured configuration of the same global batch that
-// needs the least memory, where it needs less than the recommended one.
-func (d *digest) smallerBatch() string {
+// bound is what ended the search for a larger size in the recommended set.
+func (d *digest) bound() string {
 	r := d.Recommendation
-	var best configuration
-	for _, c := range d.configs {
-		fits := c.ran() && len(c.Peaks) > 0 && c.Samples() == r.GlobalBatch && !d.recommended(c.Config)
-		if fits && (!best.ran() || medianBytes(c.Peaks) < medianBytes(best.Peaks)) {
-			best = c
+	for _, b := range r.Largest {
+		if b.Set == (tuner.Set{Precision: r.Precision, Knobs: r.Knobs}) {
+			return b.Bound
 		}
 	}
-	if !best.ran() || medianBytes(best.Peaks) >= r.PeakBytes {
+	return ""
+}
+
+// boundByMemory says whether more memory would allow more: a larger size did not
+// fit, or one that ran does not leave the headroom.
+func (d *digest) boundByMemory() bool {
+	if d.bound() == "memory" {
+		return true
+	}
+	return d.Header.Headroom > 0 && slices.ContainsFunc(d.results, func(r result) bool { return r.ran() && !d.leavesHeadroom(r) })
+}
+
+// boundBySizes says whether the search ended at the largest size that was allowed.
+func (d *digest) boundBySizes() bool {
+	return d.bound() == "batch range" || d.bound() == "global batch"
+}
+
+// leaner is how much of the recommended peak another may have for it to be worth a line.
+const leaner = 0.95
+
+// smallerBatch names the trial of the same global batch, by more accumulation, that
+// needs the least memory, where that is clearly less than the recommended one's.
+func (d *digest) smallerBatch() string {
+	r := d.Recommendation
+	set := tuner.Set{Precision: r.Precision, Knobs: r.Knobs}
+	var best result
+	for _, t := range d.results {
+		same := t.Set() == set && t.Samples() == r.GlobalBatch && t.Accumulation > r.Accumulation
+		if same && t.ran() && t.PeakBytes > 0 && (best.Number == 0 || t.PeakBytes < best.PeakBytes) {
+			best = t
+		}
+	}
+	if best.Number == 0 || float64(best.PeakBytes) > leaner*float64(r.PeakBytes) {
 		return ""
 	}
 	return fmt.Sprintf("More accumulation: the same global batch as %s peaked at %s in trial %d, with %s of the throughput.",
-		best.Config, harness.FormatBytes(medianBytes(best.Peaks)), best.From[0],
-		percent(best.Throughput.Median/r.Throughput.Median, false))
+		best.Config, harness.FormatBytes(best.PeakBytes), best.Number, percent(best.Throughput.Median/r.Throughput.Median, false))
 }
 
 // largerLimit says what a sample costs, from the line fitted to the peaks of the
 // recommended set.
 func (d *digest) largerLimit() string {
 	r := d.Recommendation
-	if r.LimitBytes == nil || !boundByMemory(r) {
+	if r.LimitBytes == nil || !d.boundByMemory() {
 		return ""
 	}
 	var points plotter.XYs
@@ -106,11 +129,15 @@ func (d *digest) largerLimit() string {
 	if !ok || slope <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("A larger memory limit: each sample more in the micro-batch takes about %s (fitted to the %d peaks measured).",
+	text := fmt.Sprintf("A larger memory limit: each sample more in the micro-batch takes about %s (fitted to the %d peaks measured).",
 		harness.FormatBytes(int64(slope)), len(points))
+	if r.Objective == string(tuner.Throughput) {
+		text += " Whether sizes that do not fit now would be faster is not known."
+	}
+	return text
 }
 
-// otherPrecisions names the precisions that were asked for and that the engine cannot d.
+// otherPrecisions names the precisions that were asked for and that the engine cannot do.
 func (d *digest) otherPrecisions() string {
 	var names []string
 	for _, t := range d.results {
@@ -130,7 +157,7 @@ func (d *digest) optimizerState() string {
 	h := d.Header
 	states := map[string]int64{"momentum": 1, "adam": 2, "adamw": 2}[h.Settings.Optimizer]
 	size := int64(4) // bytes a value: mixed precisions keep the optimizer's state in float32
-	if slices.Equal(h.Settings.Precision, []string{"fp64"}) {
+	if d.precision() == "fp64" {
 		size = 8
 	}
 	if states == 0 || h.Facts.Parameters == 0 {
@@ -138,4 +165,15 @@ func (d *digest) optimizerState() string {
 	}
 	return fmt.Sprintf("A leaner optimizer: %s keeps %d %s for each parameter, %s by calculation.",
 		h.Settings.Optimizer, states, plural(int(states), "value"), harness.FormatBytes(states*size*h.Facts.Parameters))
+}
+
+// precision is the recommended one, or, where there is none, the first that was asked for.
+func (d *digest) precision() string {
+	if d.Recommendation != nil {
+		return d.Recommendation.Precision
+	}
+	if asked := d.Header.Settings.Precision; len(asked) > 0 {
+		return asked[0]
+	}
+	return ""
 }

@@ -58,6 +58,17 @@ func benchResults(d *digest) []BenchResult {
 	return list
 }
 
+// benchAnswer is the outcome of a bench in a line.
+func (d *digest) benchAnswer() string {
+	ran := 0
+	for _, c := range d.configs {
+		if c.ran() {
+			ran++
+		}
+	}
+	return fmt.Sprintf("%d of %d %s ran; they were given, not searched for", ran, len(d.configs), plural(len(d.configs), "configuration"))
+}
+
 // benchTable writes one row for each configuration.
 func benchTable(w io.Writer, d *digest) error {
 	if len(d.configs) == 0 {
@@ -81,7 +92,8 @@ func benchTable(w io.Writer, d *digest) error {
 	}
 	for _, c := range d.configs {
 		for _, r := range c.failed() {
-			if _, err := fmt.Fprintf(w, "%s, trial %d: %s\n", c.Config, r.Number, r.shortReason()); err != nil {
+			text := fmt.Sprintf("%s, trial %d: %s", c.Config, r.Number, r.shortReason())
+			if _, err := fmt.Fprintln(w, wrap("", text)); err != nil {
 				return err
 			}
 		}

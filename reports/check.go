@@ -23,8 +23,8 @@ const (
 	Same       Verdict = "same"       // no significant change, and none beyond the threshold can hide in the noise
 	Unclear    Verdict = "unclear"    // no significant change, but the interval reaches beyond the threshold, or there are too few repeats for one
 	Better     Verdict = "better"     // significantly better
-	Stopped    Verdict = "fails now"
-	Started    Verdict = "runs now"
+	Stopped    Verdict = "fails now"  // every trial ran before, and one fails now
+	Started    Verdict = "runs now"   // no trial ran before
 )
 
 // The metrics of a comparison.
@@ -130,12 +130,16 @@ func (c *Comparison) compare(was, now configuration) error {
 
 // compareMeasured adds the rows of a configuration that ran in both.
 func (c *Comparison) compareMeasured(was, now configuration) error {
-	if failed := now.failed(); len(failed) > 0 {
-		c.warn("%s: %d of %d trials did not run now: %s", now.Config, len(failed), len(now.Results), firstReason(now))
-	}
 	enough, err := c.compareMetric(was, now, MetricThroughput, c.Thresholds.Throughput)
 	if err != nil {
 		return err
+	}
+	if failed := now.failed(); len(failed) > 0 {
+		c.warn("%s: %d of %d trials did not run now: %s", now.Config, len(failed), len(now.Results), firstReason(now))
+		if len(was.failed()) == 0 {
+			c.Rows[len(c.Rows)-1].Verdict = Stopped
+			c.Regressed = true
+		}
 	}
 	if !enough {
 		c.warn("%s has too few repeats (%d and %d) to tell a change from chance; bench with --repeat 6",

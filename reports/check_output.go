@@ -59,9 +59,18 @@ func (c Comparison) textRow(r ComparisonRow) []string {
 	}
 	change := "-"
 	if r.Baseline.Median > 0 && r.Run.Median > 0 {
-		change = fmt.Sprintf("%s (%s to %s)", percent(r.Change.Median, true), strings.TrimSuffix(percent(r.Change.Low, true), "%"), strings.TrimSuffix(percent(r.Change.High, true), "%"))
+		change = changeText(r.Change)
 	}
 	return []string{r.Config.String(), name, value(r.Baseline), value(r.Run), change, string(r.Verdict)}
+}
+
+// changeText is a change with its interval, where there is one, such as "-4.1% (-5.0 to -3.2)".
+func changeText(change stats.Interval) string {
+	text := percent(change.Median, true)
+	if change.Low == change.High {
+		return text
+	}
+	return fmt.Sprintf("%s (%s to %s)", text, strings.TrimSuffix(percent(change.Low, true), "%"), strings.TrimSuffix(percent(change.High, true), "%"))
 }
 
 // verdict is the result in a sentence.
@@ -72,8 +81,8 @@ func (c Comparison) verdict() string {
 	}
 	limits := fmt.Sprintf("throughput %s, memory %s", allowance(c.Thresholds.Throughput), allowance(c.Thresholds.Memory))
 	if c.Regressed {
-		return fmt.Sprintf("Regression (allowed: %s); %d worse than that, %d %s no longer run.",
-			limits, count[Regression], count[Stopped], plural(count[Stopped], "configuration"))
+		return fmt.Sprintf("Regression (allowed: %s); %d worse than that, %d failing now.",
+			limits, count[Regression], count[Stopped])
 	}
 	return fmt.Sprintf("No regression (allowed: %s); %d better, %d worse within what is allowed, %d the same, %d unclear.",
 		limits, count[Better], count[Worse], count[Same], count[Unclear])

@@ -223,3 +223,58 @@ func TestCheckIsBlindToOrder(t *testing.T) {
 		}
 	})
 }
+
+// TestCheckOfRepeatsThatFail lets the second repeat of a configuration fail.
+func TestCheckOfRepeatsThatFail(t *testing.T) {
+	fail := func(r *harness.Run) {
+		for i, trial := range r.Trials {
+			if trial.MicroBatch == 16 && trial.Accumulation == 1 && trial.Repeat == 2 {
+				r.Trials[i].Failure = &harness.Failure{Type: "E", Phase: "step", Text: "\x1b[2Jbroken"}
+			}
+		}
+	}
+	good, bad := load(t, "bench"), load(t, "bench-same")
+	fail(bad)
+	c := check(t, good, bad, five)
+	if !c.Regressed || !slices.Contains(verdicts(c, reports.MetricThroughput), reports.Stopped) {
+		t.Errorf("a repeat that fails now: regressed %v, %v", c.Regressed, verdicts(c, reports.MetricThroughput))
+	}
+	var out strings.Builder
+	if err := c.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "1 of 6 trials did not run now") || !strings.Contains(text, "1 failing") || strings.Contains(text, "\x1b") {
+		t.Errorf("%q", text)
+	}
+	if c = check(t, bad, good, five); c.Regressed {
+		t.Error("a repeat that failed before is a regression")
+	}
+	if c = check(t, bad, bad, five); c.Regressed {
+		t.Error("a repeat that fails in both runs is a regression")
+	}
+}
+
+// TestCheckShowsNoIntervalOfTooFewRepeats compares one repeat with one.
+func TestCheckShowsNoIntervalOfTooFewRepeats(t *testing.T) {
+	once := func(name string) *harness.Run {
+		r := load(t, name)
+		r.Trials = slices.DeleteFunc(r.Trials, func(t harness.TrialRecord) bool { return t.Repeat > 1 })
+		return r
+	}
+	var out strings.Builder
+	if err := check(t, once("bench"), once("bench-slower"), five).WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Contains(text, "% (") || !strings.Contains(text, "-11.5%") {
+		t.Error(text)
+	}
+}
+
+func TestUnknownMemoryIsNotNone(t *testing.T) {
+	run := load(t, "bench")
+	run.Header.Environment.MemoryBytes = nil
+	_, err := reports.Check(load(t, "bench"), run, five)
+	if err == nil || !strings.Contains(err.Error(), "memory: unknown, was 8 GiB") {
+		t.Errorf("error %v", err)
+	}
+}

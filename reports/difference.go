@@ -55,9 +55,9 @@ func differences(baseline, run *harness.Run) []Difference {
 			list = append(list, Difference{What: what, Baseline: was, Run: is})
 		}
 	}
-	nearly := func(what string, was, is *int64) {
+	nearly := func(what string, was, is *int64, absent string) {
 		if !near(was, is) {
-			list = append(list, Difference{What: what, Baseline: optionalBytes(was), Run: optionalBytes(is)})
+			list = append(list, Difference{What: what, Baseline: bytesOr(was, absent), Run: bytesOr(is, absent)})
 		}
 	}
 	differ("model", a.Model, b.Model)
@@ -67,13 +67,13 @@ func differences(baseline, run *harness.Run) []Difference {
 	differ("device name", a.DeviceName, b.DeviceName)
 	differ("optimizer", a.Settings.Optimizer, b.Settings.Optimizer)
 	differ("counter of the limit", a.LimitOn, b.LimitOn)
-	nearly("memory limit", a.LimitBytes, b.LimitBytes)
+	nearly("memory limit", a.LimitBytes, b.LimitBytes, "none")
 	was, is := a.Environment, b.Environment
 	differ("operating system", was.OS+"/"+was.Arch, is.OS+"/"+is.Arch)
 	differ("CPU", optional(was.CPUModel), optional(is.CPUModel))
 	differ("cores", strconv.Itoa(was.Cores), strconv.Itoa(is.Cores))
 	differ("CPUs of the container", optionalNumber(was.CgroupCPUs), optionalNumber(is.CgroupCPUs))
-	nearly("memory", was.MemoryBytes, is.MemoryBytes)
+	nearly("memory", was.MemoryBytes, is.MemoryBytes, unknown)
 	return list
 }
 
@@ -134,16 +134,19 @@ func orDefault(s string) string {
 	return s
 }
 
+// unknown is shown for what the system did not tell.
+const unknown = "unknown"
+
 func orUnknown(s string) string {
 	if s == "" {
-		return "unknown"
+		return unknown
 	}
 	return s
 }
 
 func optional(s *string) string {
 	if s == nil {
-		return "unknown"
+		return unknown
 	}
 	return *s
 }
@@ -155,9 +158,10 @@ func optionalNumber(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
-func optionalBytes(n *int64) string {
+// bytesOr is a size, or what its absence means.
+func bytesOr(n *int64, absent string) string {
 	if n == nil {
-		return "none"
+		return absent
 	}
 	return harness.FormatBytes(*n)
 }

@@ -22,8 +22,8 @@ func runFacts(run *harness.Run) []finding {
 		{"Begun", h.Created.UTC().Format(time.RFC3339)},
 		{"System", fmt.Sprintf("%s/%s, kernel %s", e.OS, e.Arch, optional(e.Kernel))},
 		{"CPU", fmt.Sprintf("%s, %d cores", optional(e.CPUModel), e.Cores)},
-		{"Memory", fmt.Sprintf("%s, %s available at the start", optionalBytes(e.MemoryBytes), optionalBytes(e.AvailableBytes))},
-		{"Container", fmt.Sprintf("memory limit %s, CPUs %s", optionalBytes(e.CgroupLimitBytes), optionalNumber(e.CgroupCPUs))},
+		{"Memory", fmt.Sprintf("%s, %s available at the start", bytesOr(e.MemoryBytes, unknown), bytesOr(e.AvailableBytes, unknown))},
+		{"Container", fmt.Sprintf("memory limit %s, CPUs %s", bytesOr(e.CgroupLimitBytes, "none"), optionalNumber(e.CgroupCPUs))},
 		{"autotune", withClause(h.Version, optional(e.Commit))},
 		{"Go", e.GoVersion},
 	}

@@ -17,7 +17,7 @@ import (
 var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.New("report.html").Funcs(template.FuncMap{
-	"bytes": harness.FormatBytes, "seconds": secondsText, "figure": figure, "sentence": sentence,
+	"bytes": harness.FormatBytes, "seconds": secondsText, "figure": figure, "sentence": sentence, "excerpt": excerpt,
 }).ParseFS(pageFiles, "page/*"))
 
 // Page is report.html: one file that loads nothing, can be read without
@@ -145,7 +145,7 @@ func (v *pageView) addAnswer(d *digest) {
 	}
 	switch {
 	case isBench(d.Run):
-		v.Answer = fmt.Sprintf("%d configurations measured, without a search", len(d.configs))
+		v.Answer = d.benchAnswer()
 	case r == nil:
 		v.Answer = d.noAnswer()
 	default:

@@ -78,3 +78,36 @@ func TestPageEscapesWhatProgramsPrint(t *testing.T) {
 		t.Error("a trial that is not listed is linked")
 	}
 }
+
+// TestPageShowsWhatProgramsPrint gives a failure a text that is long and steers terminals.
+func TestPageShowsWhatProgramsPrint(t *testing.T) {
+	run := load(t, "tune")
+	run.Trials[9].Failure.Text = "first\r\n\x1b[31mred\x1b[0m \u202eback\x00" + strings.Repeat("é", 1<<20) + "\nlast"
+	data, err := reports.Page(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexAny(string(data), "\r\x1b\x00\u202e"); i >= 0 {
+		t.Errorf("the page has the character %q", data[i:i+3])
+	}
+	for _, want := range []string{"first\n", "[31mred", "characters left out", "\nlast"} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	if len(data) > 200<<10 {
+		t.Errorf("the page has %d bytes", len(data))
+	}
+}
+
+func TestPageOfABenchSaysHowManyRan(t *testing.T) {
+	if text := page(t, "bench"); !strings.Contains(text, "6 of 8 configurations ran") {
+		t.Error("the page does not say how many configurations ran")
+	}
+	run := load(t, "bench")
+	run.Trials = run.Trials[:1]
+	data, err := reports.Page(run)
+	if err != nil || !strings.Contains(string(data), "1 of 1 configuration ran") {
+		t.Errorf("one configuration: %v", err)
+	}
+}

@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"autotune/harness"
 	"autotune/harness/protocol"
@@ -56,7 +55,7 @@ func (r result) ran() bool { return r.Status == tuner.OK && r.Throughput.Median 
 func shape(c tuner.Config) string { return fmt.Sprintf("%dx%d", c.MicroBatch, c.Accumulation) }
 
 // shortReason says in a few words why a trial did not run: for a failure that is
-// none of memory the first line of its own text; empty where the trial ran.
+// none of memory the first line of its own text, at most 200 characters; empty where the trial ran.
 func (r result) shortReason() string {
 	f := r.Record.Failure
 	switch {
@@ -70,9 +69,8 @@ func (r result) shortReason() string {
 		return "not supported"
 	case r.Status == tuner.Interrupted:
 		return "stopped by user"
-	case r.Status == tuner.Crashed && f != nil && strings.TrimSpace(f.Text) != "":
-		line, _, _ := strings.Cut(strings.TrimSpace(f.Text), "\n")
-		return line
+	case r.Status == tuner.Crashed && f != nil && firstLine(f.Text) != "":
+		return shorten(firstLine(f.Text), reasonLong)
 	}
 	return r.Reason
 }

@@ -3,10 +3,12 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"autotune/harness"
 	"autotune/tuner"
+	"autotune/tuner/stats"
 )
 
 // Summary writes the answer in a few lines: the recommendation with its
@@ -72,7 +74,7 @@ type finding struct{ Name, Text string }
 func (d *digest) findings() []finding {
 	r := d.Recommendation
 	list := []finding{
-		{"Throughput", fmt.Sprintf("%s %s, trial %d (%s)", intervalText(r.Throughput), rateUnit(d.Header.Facts), r.Trial, proofText(r))},
+		{"Throughput", fmt.Sprintf("%s %s, trial %d (%s)", intervalText(r.Throughput), rateUnit(d.Header.Facts), r.Trial, d.proofText())},
 		{"Peak memory", peakLine(r)},
 		{"Why", r.Reason},
 	}
@@ -89,13 +91,15 @@ func (d *digest) findings() []finding {
 }
 
 // proofText says how well the throughput is known.
-func proofText(r *harness.Recommendation) string {
+func (d *digest) proofText() string {
+	r := d.Recommendation
 	text := "not run again in a fresh process"
 	if r.Soaked {
 		text = "run again for longer in a fresh process"
 	}
-	if r.Throughput.Low == r.Throughput.High {
-		text += "; too few steps for an interval"
+	from := slices.IndexFunc(d.results, func(t result) bool { return t.Number == r.Trial })
+	if from >= 0 && len(d.results[from].StepSeconds) < stats.MinIntervalValues {
+		text += fmt.Sprintf("; %d timed steps are too few for an interval", len(d.results[from].StepSeconds))
 	}
 	return text
 }
@@ -165,7 +169,15 @@ func (d *digest) noAnswer() string {
 	if ran == 0 && smallest > 0 && d.Header.LimitBytes != nil {
 		text += fmt.Sprintf("; the smallest peak seen is %s, the limit %s", harness.FormatBytes(smallest), harness.FormatBytes(*d.Header.LimitBytes))
 	}
+	if ran > 0 && d.Header.Headroom > 0 && !slices.ContainsFunc(d.results, d.leavesHeadroom) {
+		text += fmt.Sprintf("; none left the headroom of %s", harness.FormatBytes(d.Header.Headroom))
+	}
 	return text + "."
+}
+
+// leavesHeadroom says whether a trial ran with a peak that leaves the run's headroom.
+func (d *digest) leavesHeadroom(r result) bool {
+	return r.ran() && (d.Header.LimitBytes == nil || r.PeakBytes <= *d.Header.LimitBytes-d.Header.Headroom)
 }
 
 // sentence is a clause with a capital letter in front, unless it begins with a

@@ -130,15 +130,6 @@ func shortInterval(i stats.Interval) string {
 	return strings.Replace(intervalText(i), " to ", "-", 1)
 }
 
-// shorten cuts a text to a number of characters and ends it with "..." where it cut.
-func shorten(text string, most int) string {
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	return strings.TrimRight(string(runes[:most-3]), " ") + "..."
-}
-
 // peakUnit is the unit for the column of peaks.
 func peakUnit(list []result) unit {
 	largest := int64(0)

@@ -7,6 +7,7 @@ import (
 	"autotune/harness"
 	"autotune/reports"
 	"autotune/tuner"
+	"autotune/tuner/stats"
 )
 
 func TestTerminalReports(t *testing.T) {
@@ -112,5 +113,113 @@ func TestEmptyRun(t *testing.T) {
 	}
 	if want := "No trial has run.\nNo recommendation: 0 of 0 trials ran.\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+// TestTerminalIsNotSteered gives a failure a text that is long and moves the cursor.
+func TestTerminalIsNotSteered(t *testing.T) {
+	run := load(t, "bench")
+	bad := run.Trials[0]
+	bad.Number, bad.MicroBatch = len(run.Trials)+1, 3
+	bad.Failure = &harness.Failure{Type: "E", Phase: "step", Text: "\n\x1b[2J\ta\rb \u009b31m " + strings.Repeat("word ", 1000)}
+	run.Trials = append(run.Trials, bad)
+	var out strings.Builder
+	if err := reports.Table(&out, run); err != nil {
+		t.Fatal(err)
+	}
+	if err := reports.Summary(&out, run); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(out.String(), "\x1b\r\t\u009b") || out.Len() > 8<<10 {
+		t.Errorf("%d bytes, control characters among them: %q", out.Len(), out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+}
+
+// summary is the answer of testdata/tune after a change, in one line.
+func summary(t *testing.T, change func(*harness.Run)) string {
+	t.Helper()
+	run := load(t, "tune")
+	change(run)
+	var out strings.Builder
+	if err := reports.Summary(&out, run); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(out.String()), " ")
+}
+
+// TestAdviceIsOnlyWhatTheTrialsShow changes what the advice rests on.
+func TestAdviceIsOnlyWhatTheTrialsShow(t *testing.T) {
+	largest := func(precision, bound string) tuner.Border {
+		return tuner.Border{Set: tuner.Set{Precision: precision}, Accumulation: 2, MicroBatch: 45, RanTrial: 5, Bound: bound}
+	}
+	cases := map[string]struct {
+		change    func(*harness.Run)
+		has, lack string
+	}{
+		"as it was": {func(*harness.Run) {}, "fp32 8x16 peaked at 152.7 MiB in trial 8, with 93.1%", "not what stopped"},
+		"less memory by less accumulation": {func(r *harness.Run) {
+			r.Recommendation.MicroBatch, r.Recommendation.Accumulation = 4, 32
+		}, "", "More accumulation"},
+		"less memory by another precision": {func(r *harness.Run) {
+			for i := range r.Trials {
+				if r.Trials[i].MicroBatch != 32 {
+					r.Trials[i].Precision = "bf16"
+				}
+			}
+		}, "", "More accumulation"},
+		"hardly less memory": {func(r *harness.Run) { r.Recommendation.PeakBytes = 155 << 20 }, "", "More accumulation"},
+		"memory bound of another precision": {func(r *harness.Run) {
+			r.Recommendation.Largest = []tuner.Border{largest("fp32", "global batch"), largest("fp64", "memory")}
+		}, "Memory was not what stopped", "A larger memory limit"},
+		"bound by time": {func(r *harness.Run) { r.Recommendation.Largest = []tuner.Border{largest("fp32", "time")} },
+			"", "Memory was not what stopped"},
+		"bound by the headroom": {func(r *harness.Run) {
+			r.Recommendation.Largest = []tuner.Border{largest("fp32", "global batch")}
+			r.Header.Headroom = 100 << 20
+		}, "A larger memory limit", "Memory was not what stopped"},
+		"state of the recommended precision": {func(r *harness.Run) {
+			r.Header.Settings.Precision = []string{"fp32", "fp64"}
+			r.Recommendation.Precision = "fp64"
+			r.Recommendation.Largest = []tuner.Border{largest("fp64", "memory")}
+		}, "momentum keeps 1 value for each parameter, 2.1 MiB by calculation", ""},
+	}
+	for name, c := range cases {
+		text := summary(t, c.change)
+		if !strings.Contains(text, c.has) {
+			t.Errorf("%s: no %q in %s", name, c.has, text)
+		}
+		if c.lack != "" && strings.Contains(text, c.lack) {
+			t.Errorf("%s: %q in %s", name, c.lack, text)
+		}
+	}
+}
+
+func TestSummarySaysWhyThereIsNoInterval(t *testing.T) {
+	steps := func(seconds ...float64) func(*harness.Run) {
+		return func(r *harness.Run) {
+			r.Trials[11].StepSeconds = seconds
+			r.Recommendation.Throughput = stats.Interval{Median: 128, Low: 128, High: 128}
+		}
+	}
+	if text := summary(t, steps(1, 1, 1, 1, 1)); !strings.Contains(text, "5 timed steps are too few for an interval") {
+		t.Errorf("five steps: %s", text)
+	}
+	if text := summary(t, steps(1, 1, 1, 1, 1, 1)); strings.Contains(text, "too few") {
+		t.Errorf("six equal steps: %s", text)
+	}
+}
+
+func TestRunThatLeavesNoHeadroom(t *testing.T) {
+	text := summary(t, func(r *harness.Run) {
+		r.Recommendation = nil
+		r.Header.Headroom = 500 << 20
+	})
+	if !strings.Contains(text, "none left the headroom of 500 MiB") {
+		t.Error(text)
 	}
 }
