@@ -3,7 +3,10 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
+	"autotune/tuner"
 	"autotune/tuner/stats"
 )
 
@@ -69,7 +72,8 @@ func (d *digest) benchAnswer() string {
 	return fmt.Sprintf("%d of %d %s ran; they were given, not searched for", ran, len(d.configs), plural(len(d.configs), "configuration"))
 }
 
-// benchTable writes one row for each configuration.
+// benchTable writes one row for each configuration, for a terminal of 80 columns, and
+// why trials failed. Of more than 40 configurations those that ran come first, and the rest is counted.
 func benchTable(w io.Writer, d *digest) error {
 	if len(d.configs) == 0 {
 		_, err := fmt.Fprintln(w, "No configuration was measured.")
@@ -80,25 +84,55 @@ func benchTable(w io.Writer, d *digest) error {
 		largest = max(largest, medianBytes(c.Peaks))
 	}
 	unit := unitFor(byteUnits, float64(largest))
-	columns := []column{left("precision"), right("batch"), right("repeats"), left(rateUnit(d.Header.Facts)),
-		right("peak " + unit.name), right("spread"), left("status")}
+	columns := []column{left("prec."), right("batch"), right("runs"), left(rateUnit(d.Header.Facts)),
+		right(peakHeading(unit, largest)), right("spread"), left("status")}
+	shown := d.configs
+	if len(shown) > maxRows {
+		shown = slices.Clone(shown)
+		slices.SortStableFunc(shown, func(a, b configuration) int { return last(!a.ran()) - last(!b.ran()) })
+		shown = shown[:maxRows]
+	}
 	var rows [][]string
-	for _, c := range d.configs {
+	for _, c := range shown {
 		rows = append(rows, []string{c.Set().String(), shape(c.Config), fmt.Sprint(len(c.From)), rateOrDash(c.Throughput),
-			peakText(unit, medianBytes(c.Peaks)), spreadOrDash(c.Peaks), c.status()})
+			peakText(unit, medianBytes(c.Peaks)), spreadOrDash(c.Peaks), strings.TrimPrefix(c.status(), "ok, ")})
 	}
 	if err := writeTable(w, columns, rows); err != nil {
 		return err
 	}
-	for _, c := range d.configs {
-		for _, r := range c.failed() {
-			text := fmt.Sprintf("%s, trial %d: %s", c.Config, r.Number, r.shortReason())
-			if _, err := fmt.Fprintln(w, wrap("", text)); err != nil {
-				return err
-			}
+	if more := len(d.configs) - len(shown); more > 0 {
+		if _, err := fmt.Fprintf(w, "%d more in report.html\n", more); err != nil {
+			return err
 		}
 	}
+	return d.benchFailures(w)
+}
+
+// maxFailures is the most failures of a bench that are told one by one.
+const maxFailures = 10
+
+// benchFailures says why trials failed, a line each, those that are not for want of memory first.
+func (d *digest) benchFailures(w io.Writer) error {
+	failed := slices.DeleteFunc(slices.Clone(d.results), func(r result) bool { return r.ran() || r.Status == tuner.Interrupted })
+	slices.SortStableFunc(failed, func(a, b result) int { return last(a.Status == tuner.OOM) - last(b.Status == tuner.OOM) })
+	for _, r := range failed[:min(maxFailures, len(failed))] {
+		if _, err := fmt.Fprintln(w, wrap("", fmt.Sprintf("%s, trial %d: %s", r.Config, r.Number, r.shortReason()))); err != nil {
+			return err
+		}
+	}
+	if more := len(failed) - maxFailures; more > 0 {
+		_, err := fmt.Fprintf(w, "%d more failed: see trials.csv\n", more)
+		return err
+	}
 	return nil
+}
+
+// last is the rank of something in an order: 1, after those of rank 0, where it is to come last.
+func last(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // spreadOrDash is the spread of two peaks or more, as a percentage.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,34 +12,44 @@ import (
 	"autotune/tuner"
 )
 
-// limitInSight is how many times the highest peak the limit may be for its line to be drawn.
-const limitInSight = 4
+const (
+	// limitInSight is how many times the highest peak the limit may be for its line to be drawn.
+	limitInSight = 4
+	// sizesInSight is how many times the largest size that ran the axis of sizes may reach, for those that failed.
+	sizesInSight = 2
+	// peaksInSight is how many times the limit, or the highest peak that ran, the axis of memory may reach.
+	peaksInSight = 1.5
+)
 
 // memoryFigure draws the peak memory of every trial against its micro-batch, with
 // the limit and, for each set, a line fitted to the trials that ran.
 func memoryFigure(d *digest) (*Figure, error) {
 	f := newFigure("memory", "Peak memory against micro-batch")
-	f.Caption = "Each point is the measured peak of one trial; of one that did not fit, what was seen until it was stopped (at the top where nothing was). The lines are fitted to the points that ran (a fixed part and a part for each sample), " +
+	f.Caption = "Each point is the measured peak of one trial; of one that did not fit, what was seen until it was stopped (at the top where that is more, or nothing was seen). The lines are fitted to the points that ran (a fixed part and a part for each sample), " +
 		"not measured; where one meets the limit is about where training stops fitting."
-	list := slices.DeleteFunc(d.results, func(r result) bool { return r.Status == tuner.Interrupted })
-	sizes, highest := []float64{}, int64(0)
-	for _, r := range list {
-		sizes = append(sizes, float64(r.MicroBatch))
-		highest = max(highest, r.Seen)
-	}
+	list, note := sizesToShow(d.results)
+	f.Caption += note
+	highest, top := highestPeaks(list)
 	limit := d.Header.LimitBytes
 	drawLimit := limit != nil && (highest == 0 || *limit <= limitInSight*highest)
 	if drawLimit {
 		highest = max(highest, *limit)
+	}
+	highest = max(highest, min(top, int64(peaksInSight*float64(highest))))
+	var sizes []float64
+	for _, r := range list {
+		sizes = append(sizes, float64(r.MicroBatch))
 	}
 	u := unitFor(byteUnits, float64(highest))
 	f.plot.X.Label.Text = fmt.Sprintf("micro-batch (%ss)", sampleUnit(d.Header.Facts))
 	f.plot.Y.Label.Text = fmt.Sprintf("peak %s memory (%s)", d.Header.LimitOn, u.name)
 	f.valueAxis(float64(highest) / u.size)
 	sizeAxis(f.plot, sizes, false)
+	bottom, ceiling := f.plot.Y.Min, f.plot.Y.Max
 	if err := f.addPeaks(list, u); err != nil {
 		return nil, err
 	}
+	f.plot.Y.Min, f.plot.Y.Max = bottom, ceiling // which the fitted lines have moved
 	if err := f.addFailedPeaks(list, u); err != nil {
 		return nil, err
 	}
@@ -50,6 +61,51 @@ func memoryFigure(d *digest) (*Figure, error) {
 		return f, nil
 	}
 	return f, f.addLimit(*limit, u)
+}
+
+// sizesToShow are the trials to draw, and a sentence on those that are left out:
+// failed ones so far above what ran that they would push the rest into a corner.
+func sizesToShow(list []result) ([]result, string) {
+	largest := 0
+	for _, r := range list {
+		if r.Status == tuner.OK {
+			largest = max(largest, r.MicroBatch)
+		}
+	}
+	most, left := sizesInSight*largest, 0
+	shown := slices.DeleteFunc(slices.Clone(list), func(r result) bool {
+		far := largest > 0 && r.MicroBatch > most && r.Status != tuner.Interrupted
+		if far {
+			left++
+		}
+		return far || r.Status == tuner.Interrupted
+	})
+	if left == 0 {
+		return shown, ""
+	}
+	return shown, fmt.Sprintf(" %d failed %s above a micro-batch of %d %s left out.", left, plural(left, "trial"), most, isOrAre(left))
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// highestPeaks are the highest peak of the trials that ran, or of all where none
+// did, and the highest of all; 0: none is known.
+func highestPeaks(list []result) (ran, all int64) {
+	for _, r := range list {
+		all = max(all, r.Seen)
+		if r.Status == tuner.OK {
+			ran = max(ran, r.Seen)
+		}
+	}
+	if ran == 0 {
+		ran = all
+	}
+	return ran, all
 }
 
 // memoryGroup is what a peak depends on beside the micro-batch: the set, and
@@ -69,8 +125,11 @@ func (g memoryGroup) String() string {
 // addPeaks draws the peaks of trials that ran, a series a group, with fitted lines.
 func (f *Figure) addPeaks(list []result, u unit) error {
 	var order []memoryGroup
-	groups := map[memoryGroup]plotter.XYs{}
+	groups, sets := map[memoryGroup]plotter.XYs{}, map[tuner.Set]int{}
 	for _, r := range list {
+		if _, seen := sets[r.Set()]; !seen {
+			sets[r.Set()] = len(sets)
+		}
 		if r.Status != tuner.OK || r.PeakBytes == 0 {
 			continue
 		}
@@ -80,6 +139,9 @@ func (f *Figure) addPeaks(list []result, u unit) error {
 		}
 		groups[g] = append(groups[g], plotter.XY{X: float64(r.MicroBatch), Y: float64(r.PeakBytes) / u.size})
 	}
+	slices.SortStableFunc(order, func(a, b memoryGroup) int { // as the series of the throughput
+		return cmp.Or(last(a.accumulates)-last(b.accumulates), sets[a.Set]-sets[b.Set])
+	})
 	for n, g := range order {
 		scatter, err := marks(groups[g], n)
 		if err != nil {
@@ -96,7 +158,6 @@ func (f *Figure) addPeaks(list []result, u unit) error {
 			f.plot.Add(line)
 			f.plot.Add(scatter)
 			f.describe(fmt.Sprintf("%s (fitted: %s + %s %s a sample)", g, figure(fixed), figure(slope), u.name), line, scatter)
-			f.plot.Y.Max = max(f.plot.Y.Max, fixed+slope*to)
 			continue
 		}
 		f.plot.Add(scatter)
@@ -115,7 +176,7 @@ func (f *Figure) addFailedPeaks(list []result, u unit) error {
 		}
 		point := plotter.XY{X: float64(r.MicroBatch), Y: f.plot.Y.Max * 0.98}
 		if r.Seen > 0 {
-			point.Y = float64(r.Seen) / u.size
+			point.Y = min(point.Y, float64(r.Seen)/u.size)
 		}
 		if r.Status == tuner.OOM {
 			memory = append(memory, point)

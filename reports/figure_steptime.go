@@ -13,8 +13,10 @@ import (
 	"autotune/tuner/stats"
 )
 
-// maxBars is the most configurations that the figure of step times shows.
-const maxBars = 14
+const (
+	maxBars   = 14 // the most configurations that the figure of step times shows
+	labelRoom = 70 // characters that fit below the bars in one line
+)
 
 // stepTime is the time of one optimizer step of a configuration, in seconds.
 type stepTime struct {
@@ -33,7 +35,7 @@ func stepTimeFigure(d *digest) (*Figure, error) {
 	f := newFigure("step-time", "Time of one optimizer step")
 	times := stepTimes(d.configs)
 	shown, note := chosenTimes(d, times)
-	f.Caption = "Lower is faster. A bar is one configuration, micro-batch x accumulation steps; the whisker is its 95% interval. Where the same micro-batch " +
+	f.Caption = howToRead(shown) + " A bar is one configuration, micro-batch x accumulation steps; the whisker is its 95% interval. Where the same micro-batch " +
 		"also ran with another number of passes, the bar is split, by calculation, into the passes (forward and backward) and the rest (once a step: optimizer and overhead)." + note
 	slowest := 0.0
 	for _, t := range shown {
@@ -51,9 +53,15 @@ func stepTimeFigure(d *digest) (*Figure, error) {
 	if err := f.addBars(shown, u); err != nil {
 		return nil, err
 	}
-	names := make([]string, len(shown))
+	names, widest := make([]string, len(shown)), 0
 	for i, t := range shown {
 		names[i] = shape(t.Config)
+		widest = max(widest, len(names[i]))
+	}
+	for i, t := range shown {
+		if widest*len(shown) > labelRoom {
+			names[i] = fmt.Sprintf("%d\nx%d", t.MicroBatch, t.Accumulation)
+		}
 		if len(setsOf(shown)) > 1 {
 			names[i] = t.Precision + "\n" + names[i]
 		}
@@ -62,6 +70,16 @@ func stepTimeFigure(d *digest) (*Figure, error) {
 	f.plot.Y.Padding, f.plot.X.Padding = 0, 5
 	f.plot.X.Min, f.plot.X.Max = -0.6, float64(len(shown))-0.4
 	return f, nil
+}
+
+// howToRead says how to read the heights of bars.
+func howToRead(shown []stepTime) string {
+	for _, t := range shown {
+		if t.Samples() != shown[0].Samples() {
+			return "Steps of different numbers of samples stand side by side, so that a lower bar need not be faster: the throughput says that."
+		}
+	}
+	return "Lower is faster."
 }
 
 // stepTimes are the step times of the configurations that ran.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,5 +123,75 @@ func TestStepTimeIsSplitByAccumulation(t *testing.T) {
 	}
 	if text := svg(t, figures[2]); strings.Contains(text, "rest of the step") {
 		t.Error("a bar is split by trials of another precision")
+	}
+}
+
+// TestMemoryFigureKeepsWhatRanInSight gives failures far beyond what ran: in size and in memory.
+func TestMemoryFigureKeepsWhatRanInSight(t *testing.T) {
+	run := load(t, "tune")
+	resize(&run.Trials[10], 65536)
+	run.Trials[2].Memory.Peak["resident"] = 1 << 40
+	resize(&run.Trials[11], 2) // of a set of its own, so that its line is steep
+	resize(&run.Trials[6], 1)
+	run.Trials[11].Precision, run.Trials[6].Precision = "fp64", "fp64"
+	figures, err := reports.Figures(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := svg(t, figures[1])
+	if !strings.Contains(text, "peak resident memory (MiB)") || !strings.Contains(text, ">800<") || strings.Contains(text, ">1000<") {
+		t.Error("the axis of memory follows a failure")
+	}
+	if strings.Contains(text, ">20000<") || !strings.Contains(figures[1].Caption, "1 failed trial above a micro-batch of 90 is left out.") {
+		t.Errorf("the axis of sizes follows a failure; %s", figures[1].Caption)
+	}
+}
+
+// TestStepTimeLabelsFit draws as many bars of as large sizes as there can be.
+func TestStepTimeLabelsFit(t *testing.T) {
+	run := load(t, "tune")
+	run.Header.GlobalBatch = 0
+	good := run.Trials[4]
+	run.Trials = nil
+	for n := 1; n <= 14; n++ {
+		trial := good
+		trial.Number, trial.Samples = n, slices.Clone(good.Samples)
+		resize(&trial, 10000+n)
+		run.Trials = append(run.Trials, trial)
+	}
+	figures, err := reports.Figures(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := svg(t, figures[2]); strings.Contains(text, "10001x") || !strings.Contains(text, ">10001<") {
+		t.Error("a label of 14 is not broken")
+	}
+}
+
+// TestStepTimeCaption tells whether the bars can be compared.
+func TestStepTimeCaption(t *testing.T) {
+	for name, lower := range map[string]bool{"tune": true, "bench": false} {
+		figures, err := reports.Figures(load(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := figures[2].Caption; strings.HasPrefix(text, "Lower is faster.") != lower {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// TestFiguresShareColours holds that the first precision of a run has the first colour in both figures.
+func TestFiguresShareColours(t *testing.T) {
+	run := load(t, "tune")
+	run.Trials[0].Precision, run.Trials[0].Failure = "fp64", &harness.Failure{Type: "E"}
+	run.Trials[3].Precision = "fp64" // runs after trials of fp32 did
+	figures, err := reports.Figures(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := svg(t, figures[1])
+	if fp64, fp32 := strings.Index(text, ">fp64, accum"), strings.Index(text, ">fp32, accum"); fp64 < 0 || fp32 < fp64 {
+		t.Errorf("fp64, the first precision, stands at %d, fp32 at %d", fp64, fp32)
 	}
 }

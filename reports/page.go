@@ -112,7 +112,10 @@ type pageConfiguration struct {
 }
 
 func newPageView(d *digest, drawings []*Figure) (*pageView, error) {
-	u := peakUnit(d.results)
+	u, largest := peakUnit(d.results)
+	if largest == 0 {
+		u.name = "" // of nothing
+	}
 	v := &pageView{
 		Header: d.Header, Recommendation: d.Recommendation,
 		Title:    fmt.Sprintf("autotune: %s on %s", d.Header.Model, d.Header.Device),

@@ -51,6 +51,11 @@ func digestOf(run *harness.Run) (*digest, error) {
 // ran says that the trial counts as a measurement: it ran whole, and has a throughput.
 func (r result) ran() bool { return r.Status == tuner.OK && r.Throughput.Median > 0 }
 
+// stopped says that the trial was ended for growing past the limit, so that it needs more than was seen.
+func (r result) stopped() bool {
+	return r.Record.Failure != nil && r.Record.Failure.Type == harness.FailureOverLimit
+}
+
 // shape is micro-batch x accumulation steps, such as "32x4".
 func shape(c tuner.Config) string { return fmt.Sprintf("%dx%d", c.MicroBatch, c.Accumulation) }
 

@@ -156,18 +156,22 @@ func (c configuration) peakList() string {
 
 // noAnswer says what is known of a search that has no recommendation.
 func (d *digest) noAnswer() string {
-	ran, smallest := 0, int64(0)
+	ran, least := 0, result{}
 	for _, r := range d.results {
 		if r.ran() {
 			ran++
 		}
-		if r.Seen > 0 && (smallest == 0 || r.Seen < smallest) {
-			smallest = r.Seen
+		if r.Seen > 0 && (least.Seen == 0 || r.Seen < least.Seen) {
+			least = r
 		}
 	}
 	text := fmt.Sprintf("No recommendation: %d of %d trials ran", ran, len(d.Trials))
-	if ran == 0 && smallest > 0 && d.Header.LimitBytes != nil {
-		text += fmt.Sprintf("; the smallest peak seen is %s, the limit %s", harness.FormatBytes(smallest), harness.FormatBytes(*d.Header.LimitBytes))
+	if ran == 0 && least.Seen > 0 && d.Header.LimitBytes != nil {
+		text += fmt.Sprintf("; the smallest peak seen is %s in trial %d", harness.FormatBytes(least.Seen), least.Number)
+		if least.stopped() {
+			text += ", which was stopped there and needs more"
+		}
+		text += fmt.Sprintf("; the limit is %s", harness.FormatBytes(*d.Header.LimitBytes))
 	}
 	if ran > 0 && d.Header.Headroom > 0 && !slices.ContainsFunc(d.results, d.leavesHeadroom) {
 		text += fmt.Sprintf("; none left the headroom of %s", harness.FormatBytes(d.Header.Headroom))

@@ -90,7 +90,7 @@ func (d *digest) borderTrials() map[int]bool {
 // limit where there is none, without knobs where no trial has any.
 func (d *digest) trialColumns(shown []result) []column {
 	columns := []column{right("trial"), left("for"), left("prec."), right("batch"), left("status"),
-		left(rateUnit(d.Header.Facts)), right("peak " + peakUnit(shown).name)}
+		left(rateUnit(d.Header.Facts)), right(peakHeading(peakUnit(shown)))}
 	if d.Header.LimitBytes != nil {
 		columns = append(columns, right("limit"))
 	}
@@ -101,7 +101,7 @@ func (d *digest) trialColumns(shown []result) []column {
 }
 
 func (d *digest) trialRows(shown []result) [][]string {
-	unit := peakUnit(shown)
+	unit, _ := peakUnit(shown)
 	var rows [][]string
 	for _, r := range shown {
 		row := []string{fmt.Sprint(r.Number), string(r.Purpose), r.Precision, shape(r.Config), string(r.Status),
@@ -130,13 +130,20 @@ func shortInterval(i stats.Interval) string {
 	return strings.Replace(intervalText(i), " to ", "-", 1)
 }
 
-// peakUnit is the unit for the column of peaks.
-func peakUnit(list []result) unit {
-	largest := int64(0)
+// peakHeading names the column of peaks, without a unit where none is known.
+func peakHeading(u unit, largest int64) string {
+	if largest == 0 {
+		return "peak"
+	}
+	return "peak " + u.name
+}
+
+// peakUnit is the unit for the column of peaks, and the largest of them.
+func peakUnit(list []result) (u unit, largest int64) {
 	for _, r := range list {
 		largest = max(largest, r.Seen)
 	}
-	return unitFor(byteUnits, float64(largest))
+	return unitFor(byteUnits, float64(largest)), largest
 }
 
 // peakText is a peak in the column's unit, or a dash where it is not known.

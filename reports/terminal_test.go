@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -221,5 +222,74 @@ func TestRunThatLeavesNoHeadroom(t *testing.T) {
 	})
 	if !strings.Contains(text, "none left the headroom of 500 MiB") {
 		t.Error(text)
+	}
+}
+
+func TestStoppedTrialIsNoPeak(t *testing.T) {
+	text := summary(t, func(r *harness.Run) {
+		r.Recommendation = nil
+		r.Trials = r.Trials[10:11]
+		r.Trials[0].Memory.Peak, r.Trials[0].SeenPeakBytes = nil, 650<<20
+		r.Trials[0].Failure = &harness.Failure{Type: harness.FailureOverLimit}
+	})
+	if !strings.Contains(text, "650 MiB in trial 11, which was stopped there and needs more; the limit is 512 MiB") {
+		t.Error(text)
+	}
+}
+
+// TestBenchOfManyConfigurations lets most of 60 configurations fail, one of them after it ran.
+func TestBenchOfManyConfigurations(t *testing.T) {
+	run := load(t, "bench")
+	good := run.Trials[0]
+	run.Trials = nil
+	for n := 1; n <= 61; n++ {
+		trial := good
+		trial.Number, trial.MicroBatch, trial.Samples = n, n, slices.Clone(good.Samples)
+		resize(&trial, min(n, 60))
+		if n < 60 {
+			trial.Memory.Peak = map[string]int64{"resident": 1 << 40}
+		}
+		if n == 5 || n == 61 {
+			trial.Memory.Peak = good.Memory.Peak
+			trial.Failure = &harness.Failure{Type: "E", Phase: "step", Text: "broken"}
+		}
+		run.Trials = append(run.Trials, trial)
+	}
+	var out strings.Builder
+	if err := reports.Summary(&out, run); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != 2+40+1+10+1 || !strings.HasPrefix(lines[2], "fp32    60x1") || !strings.HasSuffix(lines[2], "1 of 2 crashed") {
+		t.Errorf("%d lines:\n%s", len(lines), out.String())
+	}
+	for i, want := range map[int]string{42: "20 more in report.html", 43: "fp32 5x1, trial 5: broken", 44: "fp32 60x1, trial 61: broken", 53: "50 more failed: see trials.csv"} {
+		if i < len(lines) && lines[i] != want {
+			t.Errorf("line %d is %q, want %q", i+1, lines[i], want)
+		}
+	}
+	for _, line := range lines {
+		if len(line) > 80 {
+			t.Errorf("%d columns: %q", len(line), line)
+		}
+	}
+}
+
+// TestNoUnitOfNothing looks at a column of peaks of which none is known.
+func TestNoUnitOfNothing(t *testing.T) {
+	run := load(t, "bench")
+	run.Trials = run.Trials[:1]
+	run.Trials[0].Memory.Peak, run.Trials[0].SeenPeakBytes = nil, 0
+	run.Trials[0].Failure = &harness.Failure{Type: "E", Phase: "step", Text: "broken"}
+	var out strings.Builder
+	if err := reports.Table(&out, run); err != nil {
+		t.Fatal(err)
+	}
+	if err := reports.Summary(&out, run); err != nil {
+		t.Fatal(err)
+	}
+	page, err := reports.Page(run)
+	if err != nil || strings.Contains(out.String(), "peak B") || strings.Contains(string(page), "Peak B") {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }
