@@ -14,7 +14,7 @@ import (
 func runFacts(run *harness.Run) []finding {
 	h, e := run.Header, run.Header.Environment
 	list := []finding{
-		{"Model", fmt.Sprintf("%s: %d parameters, %s a sample forward, input %v", h.Model, h.Facts.Parameters, flopsText(h.Facts.FLOPsPerSample), h.Facts.InputShape)},
+		{"Model", modelText(h)},
 		{"Engine", withClause(h.Engine, h.EngineReason)},
 		{"Device", withClause(h.Device, h.DeviceName)},
 		{"Memory limit", limitText(h)},
@@ -31,6 +31,14 @@ func runFacts(run *harness.Run) []finding {
 		list = append(list, finding{name, e.Versions[name]})
 	}
 	return list
+}
+
+// modelText is the model with its size, where it has one.
+func modelText(h harness.Header) string {
+	if h.Facts.Parameters == 0 {
+		return h.Model
+	}
+	return fmt.Sprintf("%s: %d parameters, %s a sample forward, input %v", h.Model, h.Facts.Parameters, flopsText(h.Facts.FLOPsPerSample), h.Facts.InputShape)
 }
 
 // limitText is the memory limit with where it came from.

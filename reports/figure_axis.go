@@ -109,13 +109,17 @@ func (f *Figure) valueAxis(largest float64) {
 	f.plot.Add(grid)
 }
 
+// shapeOf is the shape of the points of series number n. Where the colours begin again it
+// goes with another colour than before.
+func shapeOf(n int) draw.GlyphDrawer { return shapes[(n+n/len(series))%len(shapes)] }
+
 // marks are points of one kind, with the styles of series number n.
 func marks(points plotter.XYs, n int) (*plotter.Scatter, error) {
 	s, err := plotter.NewScatter(points)
 	if err != nil {
 		return nil, err
 	}
-	s.GlyphStyle = draw.GlyphStyle{Color: series[n%len(series)], Radius: 3.2, Shape: shapes[n%len(shapes)]}
+	s.GlyphStyle = draw.GlyphStyle{Color: series[n%len(series)], Radius: 3.2, Shape: shapeOf(n)}
 	return s, nil
 }
 

@@ -195,3 +195,18 @@ func TestFiguresShareColours(t *testing.T) {
 		t.Errorf("fp64, the first precision, stands at %d, fp32 at %d", fp64, fp32)
 	}
 }
+
+// TestEmptyFiguresSaySo looks at the captions of figures without a measurement.
+func TestEmptyFiguresSaySo(t *testing.T) {
+	run := load(t, "tune")
+	run.Trials = run.Trials[8:11] // all failed
+	figures, err := reports.Figures(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*reports.Figure{figures[0], figures[2]} {
+		if !strings.HasPrefix(f.Caption, "No configuration ran") {
+			t.Errorf("%s: %s", f.Name, f.Caption)
+		}
+	}
+}

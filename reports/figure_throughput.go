@@ -22,6 +22,9 @@ func throughputFigure(d *digest) (*Figure, error) {
 		sizes = append(sizes, float64(c.MicroBatch))
 		fastest = max(fastest, c.Throughput.High)
 	}
+	if fastest == 0 {
+		f.Caption = nothingRan + " Sizes that failed stand on the axis."
+	}
 	f.plot.X.Label.Text = fmt.Sprintf("micro-batch (%ss)", sampleUnit(d.Header.Facts))
 	f.plot.Y.Label.Text = fmt.Sprintf("throughput (%s)", rateUnit(d.Header.Facts))
 	f.valueAxis(fastest)
@@ -39,6 +42,9 @@ func throughputFigure(d *digest) (*Figure, error) {
 	sizeAxis(f.plot, sizes, true)
 	return f, nil
 }
+
+// nothingRan is the caption of a figure of what did not happen.
+const nothingRan = "No configuration ran, so that there is nothing to show."
 
 // rateSeries is one line of the figure.
 type rateSeries struct {

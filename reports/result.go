@@ -74,6 +74,8 @@ func (r result) shortReason() string {
 		return "not supported"
 	case r.Status == tuner.Interrupted:
 		return "stopped by user"
+	case r.Status == tuner.Diverged:
+		return "loss not finite"
 	case r.Status == tuner.Crashed && f != nil && firstLine(f.Text) != "":
 		return shorten(firstLine(f.Text), reasonLong)
 	}

@@ -166,7 +166,10 @@ func (d *digest) noAnswer() string {
 		}
 	}
 	text := fmt.Sprintf("No recommendation: %d of %d trials ran", ran, len(d.Trials))
-	if ran == 0 && least.Seen > 0 && d.Header.LimitBytes != nil {
+	if failed := d.failedText(); failed != "" {
+		text += " (" + failed + ")"
+	}
+	if d.nothingFits() && least.Seen > 0 && d.Header.LimitBytes != nil {
 		text += fmt.Sprintf("; the smallest peak seen is %s in trial %d", harness.FormatBytes(least.Seen), least.Number)
 		if least.stopped() {
 			text += ", which was stopped there and needs more"
@@ -177,6 +180,25 @@ func (d *digest) noAnswer() string {
 		text += fmt.Sprintf("; none left the headroom of %s", harness.FormatBytes(d.Header.Headroom))
 	}
 	return text + "."
+}
+
+// failedText counts the trials that did not run by their status, such as "3 oom, 1 crashed".
+func (d *digest) failedText() string {
+	var order, texts []string
+	count := map[string]int{}
+	for _, r := range d.results {
+		if r.Status == tuner.OK {
+			continue
+		}
+		status := string(r.Status)
+		if count[status]++; count[status] == 1 {
+			order = append(order, status)
+		}
+	}
+	for _, status := range order {
+		texts = append(texts, fmt.Sprintf("%d %s", count[status], status))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // leavesHeadroom says whether a trial ran with a peak that leaves the run's headroom.

@@ -76,7 +76,7 @@ func TestRunWithoutAnswer(t *testing.T) {
 	if err := reports.Summary(&out, run); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"No recommendation: 0 of 1 trials ran", "smallest peak seen is 645 MiB", "General: Checkpointing"} {
+	for _, want := range []string{"No recommendation: 0 of 1 trials ran (1 oom)", "smallest peak seen is 645 MiB", "General: Checkpointing"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %q", want, out.String())
 		}
@@ -291,5 +291,26 @@ func TestNoUnitOfNothing(t *testing.T) {
 	page, err := reports.Page(run)
 	if err != nil || strings.Contains(out.String(), "peak B") || strings.Contains(string(page), "Peak B") {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+func TestLossThatIsNotFinite(t *testing.T) {
+	run := load(t, "tune")
+	run.Recommendation = nil
+	run.Trials = run.Trials[:2]
+	for i := range run.Trials {
+		run.Trials[i].Losses[0] = nil
+	}
+	var out strings.Builder
+	if err := reports.Table(&out, run); err != nil {
+		t.Fatal(err)
+	}
+	if err := reports.Summary(&out, run); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"diverged  loss not finite", "0 of 2 trials ran (2 diverged)."} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
 	}
 }
