@@ -3,6 +3,7 @@ package stats_test
 import (
 	"errors"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -139,6 +140,64 @@ func TestCompareRatioIntervalOfSixAgainstSix(t *testing.T) {
 	slices.Sort(ratios)
 	if err != nil || math.Abs(got.Low-ratios[5]) > 1e-12 || math.Abs(got.High-ratios[30]) > 1e-12 {
 		t.Errorf("got %+v, %v, want %v to %v", got, err, ratios[5], ratios[30])
+	}
+}
+
+// byPermutation is the p-value of the two-sided test by its definition: twice the smaller
+// share of all ways to deal the values out, in which the rank sum is as far out.
+func byPermutation(old, new []float64) float64 {
+	all := slices.Concat(old, new)
+	ranks := make([]float64, len(all))
+	observed := 0.0
+	for i, v := range all {
+		for _, other := range all {
+			if other < v {
+				ranks[i]++
+			} else if other == v {
+				ranks[i] += 0.5
+			}
+		}
+		if i < len(old) {
+			observed += ranks[i]
+		}
+	}
+	below, above, total := 0.0, 0.0, 0.0
+	for deal := range 1 << len(all) {
+		if bits.OnesCount(uint(deal)) != len(old) {
+			continue
+		}
+		sum := 0.0
+		for i, r := range ranks {
+			if deal>>i&1 == 1 {
+				sum += r
+			}
+		}
+		total++
+		if sum <= observed {
+			below++
+		}
+		if sum >= observed {
+			above++
+		}
+	}
+	return min(1, 2*min(below, above)/total)
+}
+
+func TestPValueAgainstAllPermutations(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	sample := func(top int) []float64 { // ties are common
+		values := make([]float64, 1+r.IntN(6))
+		for i := range values {
+			values[i] = float64(1 + r.IntN(top))
+		}
+		return values
+	}
+	for range 200 {
+		old, new := sample(5), sample(7)
+		got, err := stats.CompareRatio(old, new)
+		if want := byPermutation(old, new); err != nil || math.Abs(got.P-want) > 1e-9 {
+			t.Errorf("%v and %v: p is %v, %v, want %v", old, new, got.P, err, want)
+		}
 	}
 }
 
