@@ -3,6 +3,7 @@ package tuner
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // The errors of Recommend.
@@ -75,8 +76,8 @@ func (t *Tuner) noAnswer() error {
 		}
 	}
 	outOfMemory := oom.Number > 0 || least.PeakBytes > h.safeLimit()
-	if other.Number > 0 && oom.Number > 0 && other.MicroBatch < oom.MicroBatch {
-		outOfMemory = false // smaller sizes fail too, and not for memory
+	if other.Number > 0 && oom.Number > 0 && other.MicroBatch < oom.MicroBatch || t.ranSafely() {
+		outOfMemory = false // smaller sizes fail too, or this one did another time, and not for memory
 	}
 	switch {
 	case len(h.trials) == 0:
@@ -90,6 +91,15 @@ func (t *Tuner) noAnswer() error {
 			ErrNothingFits, least.PeakBytes, least.Number, least.Config, t.goal.LimitBytes, t.goal.HeadroomBytes)
 	}
 	return fmt.Errorf("%w: trial %d (%s) ran out of memory", ErrNothingFits, oom.Number, oom.Config)
+}
+
+// ranSafely says whether a configuration that may be recommended ran in a trial and left the headroom.
+func (t *Tuner) ranSafely() bool {
+	h := t.digest()
+	return slices.ContainsFunc(h.trials, func(trial Trial) bool {
+		fits := h.safeLimit() == 0 || trial.PeakBytes <= h.safeLimit()
+		return trial.Status == OK && fits && slices.Contains(t.space.steps(trial.MicroBatch), trial.Accumulation)
+	})
 }
 
 // smaller gives the trial of the smaller size, the first where there is no other.

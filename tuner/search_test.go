@@ -219,6 +219,15 @@ func TestNoAnswer(t *testing.T) {
 			}
 			return ""
 		}}, tuner.ErrNoAnswer, "ended as crashed"},
+		{"crashes at its second trial, where another precision does not fit", tuner.Space{Sets: []tuner.Set{{Precision: "fp64"}, {Precision: "fp32"}}, Sizes: []int{4}}, tuner.Goal{}, &device{limit: 100, fixed: 20, sample: 10, seconds: 1, fails: func(_ int, r tuner.Request) tuner.Status {
+			switch {
+			case r.Precision == "fp64":
+				return tuner.OOM
+			case r.Purpose == tuner.Soak:
+				return tuner.Crashed
+			}
+			return ""
+		}}, tuner.ErrNoAnswer, "ended as crashed"},
 		{"unsupported", oneSet(64), tuner.Goal{}, &device{limit: 1000, fails: always(tuner.Unsupported)}, tuner.ErrNoAnswer, "ended as unsupported"},
 		{"out of trials", oneSet(64), tuner.Goal{MaxTrials: 1}, &device{limit: 50, fixed: 20, sample: 10, seconds: 1}, tuner.ErrNoAnswer, "bound on trials"},
 	} {

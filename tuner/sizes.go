@@ -10,6 +10,9 @@ import (
 // MaxSizes is the most sizes that one axis may have.
 const MaxSizes = 1 << 20
 
+// MaxSize is the largest size: a micro-batch times accumulation steps stays within 64 bits.
+const MaxSize = 1 << 30
+
 // ParseSizes reads a micro-batch axis and gives its sizes, rising and each once.
 // It is a list, parted by commas, of
 //
@@ -71,7 +74,7 @@ func parsePart(part string) ([]int, error) {
 	}
 }
 
-// parseSize reads one integer of 1 or more.
+// parseSize reads one integer from 1 to MaxSize.
 func parseSize(text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	switch {
@@ -79,6 +82,8 @@ func parseSize(text string) (int, error) {
 		return 0, fmt.Errorf("%q is not a whole number; give sizes such as 8,16,32 or a range such as 1..4096", text)
 	case n < 1:
 		return 0, fmt.Errorf("%d is below 1, the smallest size", n)
+	case n > MaxSize:
+		return 0, fmt.Errorf("%d is above %d, the largest size", n, MaxSize)
 	}
 	return n, nil
 }

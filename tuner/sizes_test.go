@@ -49,6 +49,8 @@ func TestParseSizesErrors(t *testing.T) {
 		{"1..99999999", "more than"},
 		{"1..600000,600001..1100000", "more than"},
 		{"99999999999999999999", "not a whole number"},
+		{"9223372036854775807", "above 1073741824"},
+		{"1..4611686018427387904:x2", "above 1073741824"},
 	} {
 		got, err := tuner.ParseSizes(c.text)
 		if err == nil || !strings.Contains(err.Error(), c.says) {
