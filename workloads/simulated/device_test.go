@@ -54,6 +54,21 @@ func TestBordersAreLogUniform(t *testing.T) {
 	}
 }
 
+// However large the size is, it does not fit.
+func TestPeaksDoNotOverflow(t *testing.T) {
+	for seed := range uint64(200) {
+		d := device(t, seed, simulated.Options{Fuzzy: 0.5})
+		for size := 1 << 20; size > 0; size *= 2 {
+			for _, precision := range simulated.Precisions {
+				r := tuner.Request{Config: config(precision, size, 1), WarmupSteps: 1, Steps: 1}
+				if got := d.Run(1, r); d.Peak(r.Config) <= d.Limit() || got.Status != tuner.OOM {
+					t.Fatalf("seed %d: %s with a peak of %d ends as %s", seed, r.Config, d.Peak(r.Config), got.Status)
+				}
+			}
+		}
+	}
+}
+
 func TestMemory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, err := simulated.NewDevice(rapid.Uint64().Draw(t, "seed"), simulated.Options{})

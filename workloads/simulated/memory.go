@@ -23,8 +23,12 @@ type memory struct {
 	block      int64   // bytes that the peak is rounded up to
 }
 
-// maxSize is above every device's border, and its peak is still an int64.
+// maxSize is above every device's border.
 const maxSize = 1 << 24
+
+// mostPeak is the most that a peak comes to, in bytes: far above every device's
+// memory, and with the spread of the option "fuzzy" still an int64.
+const mostPeak = 1 << 60
 
 // workspace is memory that is held from a size on.
 type workspace struct {
@@ -66,6 +70,9 @@ func (d *Device) Peak(c tuner.Config) int64 {
 	}
 	if c.Accumulation >= 2 {
 		bytes += s.fixed * m.gradients
+	}
+	if bytes > mostPeak {
+		return mostPeak
 	}
 	return int64(math.Ceil(bytes/float64(m.block))) * m.block
 }
