@@ -91,12 +91,15 @@ func (a *attempt) take(in incoming) *Failure {
 	case *protocol.Step:
 		return a.step(m)
 	case *protocol.Done:
+		if name := negative(m.Memory); name != "" {
+			return a.stop(FailureProtocol, fmt.Sprintf("the worker reported a negative %s memory", name))
+		}
 		a.ended = true
 		a.record.StepsRun, a.record.Memory = m.StepsRun, m.Memory
 		return nil
 	case *protocol.Failed:
 		a.ended = true
-		if m.Memory != nil {
+		if m.Memory != nil && negative(*m.Memory) == "" {
 			a.record.Memory = *m.Memory
 		}
 		return &Failure{Type: m.Type, Phase: m.Phase, Text: m.Text}

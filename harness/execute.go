@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"autotune/tuner"
@@ -55,7 +56,10 @@ func Resume(ctx context.Context, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, size, err := openJournal(run.Dir)
+	if !isFolder(o.Dir) && filepath.Base(o.Dir) != JournalName {
+		return nil, usagef("%s cannot be gone on with, since a run's journal is named %s: give the run's folder, or put a copy of the file under that name into a folder of its own", o.Dir, JournalName)
+	}
+	j, size, err := openJournal(run.Dir, "see what it holds by: autotune report "+run.Dir)
 	if err != nil {
 		return nil, err
 	}

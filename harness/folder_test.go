@@ -32,7 +32,7 @@ func TestFoldersThatCannotBeUsed(t *testing.T) {
 				t.Fatal(err)
 			}
 			return path
-		}, harness.ExitUsage, "choose another with --out"},
+		}, harness.ExitUsage, "choose another folder with --out"},
 		{"journal is a folder", func(t *testing.T) string {
 			dir := t.TempDir()
 			if err := os.Mkdir(filepath.Join(dir, harness.JournalName), 0o777); err != nil {
@@ -55,6 +55,7 @@ func TestFoldersThatCannotBeUsed(t *testing.T) {
 func TestRunsThatCannotBeResumed(t *testing.T) {
 	header := `{"v":1,"record":"header","settings":{"command":"bench","batch":"8","precision":["fp32"],"repeat":1},"model":"other","engine":"fake","device":"cpu"}` + "\n"
 	trial := `{"v":1,"record":"trial","trial":1,"micro_batch":8,"accumulation_steps":1}` + "\n"
+	answer := `{"v":1,"record":"recommendation","trial":1}` + "\n"
 	for _, c := range []struct{ name, journal, want string }{
 		{"no header", trial + trial, "line 1: a journal has one header, and it is the first record"},
 		{"two headers", header + header + trial, "line 2: a journal has one header"},
@@ -65,6 +66,10 @@ func TestRunsThatCannotBeResumed(t *testing.T) {
 		{"unknown record", header + `{"v":1,"record":"song"}` + "\n", `line 2: unknown record "song"`},
 		{"same trial twice", header + trial + trial, "line 3: trial 1 comes after trial 1"},
 		{"impossible trial", header + strings.Replace(trial, `:8`, `:0`, 1), "line 2: trial 1 has micro-batch 0"},
+		{"impossible memory", header + strings.Replace(trial, `:8`, `:8,"memory":{"peak_bytes":{"resident":-1}}`, 1), "line 2: trial 1 has a negative resident memory"},
+		{"recommendation of no trial", header + trial + strings.Replace(answer, `:1}`, `:2}`, 1), "line 3: the recommendation rests on trial 2"},
+		{"trial after the recommendation", header + trial + answer + strings.Replace(trial, `"trial":1`, `"trial":2`, 1), `line 4: a "trial" after the recommendation`},
+		{"two recommendations", header + trial + answer + answer, `line 4: a "recommendation" after the recommendation`},
 		{"only a torn line", header[:20], "no whole first line"},
 		{"empty", "", "no whole first line"},
 		{"another model", header + trial, "the run is of other on fake (cpu)"},
@@ -83,6 +88,24 @@ func TestRunsThatCannotBeResumed(t *testing.T) {
 	}
 	if _, err := harness.ReadRun(filepath.Join(t.TempDir(), "nowhere")); exitCode(err) != harness.ExitUsage || !strings.Contains(err.Error(), "no run in") {
 		t.Errorf("no run: %v", err)
+	}
+}
+
+// TestResumeOfACopy refuses to go on in a file that is not a run's journal by its
+// name, and leaves the folder as it is.
+func TestResumeOfACopy(t *testing.T) {
+	run, _ := one(t, "", benchSettings("8"))
+	dir := t.TempDir()
+	copied := filepath.Join(dir, "copy.jsonl")
+	if err := os.WriteFile(copied, []byte(readFile(t, filepath.Join(run.Dir, harness.JournalName))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := harness.Resume(context.Background(), harness.Options{Dir: copied, Workload: workload()})
+	if exitCode(err) != harness.ExitUsage || !strings.Contains(err.Error(), copied) || !strings.Contains(err.Error(), harness.JournalName) {
+		t.Errorf("error %v", err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("the folder holds %v, %v", files, err)
 	}
 }
 

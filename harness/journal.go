@@ -30,7 +30,7 @@ type journalFile interface {
 
 // createJournal begins a run's journal with its header.
 func createJournal(dir string, h Header) (*journal, error) {
-	j, size, err := openJournal(dir)
+	j, size, err := openJournal(dir, "choose another folder with --out")
 	if err != nil {
 		return nil, err
 	}
@@ -46,15 +46,16 @@ func createJournal(dir string, h Header) (*journal, error) {
 }
 
 // openJournal makes the run's folder where it is missing, locks the journal in
-// it and opens it for appending; size is what it holds.
-func openJournal(dir string) (j *journal, size int64, err error) {
+// it and opens it for appending; size is what it holds. Where it cannot, the error
+// says what to do instead.
+func openJournal(dir, instead string) (j *journal, size int64, err error) {
 	if err := os.MkdirAll(filepath.Dir(logPath(dir, 0)), 0o777); err != nil {
-		return nil, 0, usagef("the output folder %s cannot be made (%v): choose another with --out", dir, err)
+		return nil, 0, usagef("the output folder %s cannot be made (%v): %s", dir, err, instead)
 	}
 	path := filepath.Join(dir, JournalName)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
-		return nil, 0, usagef("the output folder %s cannot be written (%v): choose another with --out", dir, err)
+		return nil, 0, usagef("the output folder %s cannot be written (%v): %s", dir, err, instead)
 	}
 	lock := flock.New(path)
 	locked, err := lock.TryLock()
@@ -67,9 +68,9 @@ func openJournal(dir string) (j *journal, size int64, err error) {
 	_ = lock.Close()
 	_ = file.Close()
 	if err != nil {
-		return nil, 0, usagef("%s cannot be locked (%v): choose a folder on a local disk with --out", path, err)
+		return nil, 0, usagef("%s cannot be locked (%v), as on some network disks: %s", path, err, instead)
 	}
-	return nil, 0, usagef("another autotune is running in %s: wait for its end, or choose another folder with --out", dir)
+	return nil, 0, usagef("another autotune is running in %s: wait for its end, or %s", dir, instead)
 }
 
 // cut removes everything past size, a line that was written in part.

@@ -110,6 +110,15 @@ func TestPlanDefaultLimit(t *testing.T) {
 	}
 }
 
+// upTo is every whole number from 1 to n.
+func upTo(n int) []int {
+	var list []int
+	for i := range n {
+		list = append(list, i+1)
+	}
+	return list
+}
+
 func TestPlanErrors(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -124,7 +133,11 @@ func TestPlanErrors(t *testing.T) {
 		{"batch 0", func(s *harness.Settings) { s.Batch = "0" }, []string{"--batch", "0"}},
 		{"batch falls", func(s *harness.Settings) { s.Batch = "8..4" }, []string{"--batch", "4..8"}},
 		{"bench without sizes", func(s *harness.Settings) { s.Command = "bench" }, []string{"--batch 8,16,32"}},
-		{"accumulation 0", func(s *harness.Settings) { s.Accumulation = []int{0} }, []string{"--accumulation 0", "1 or more"}},
+		{"accumulation 0", func(s *harness.Settings) { s.Accumulation = []int{0} }, []string{"--accumulation 0", "from 1"}},
+		{"accumulation that overflows", func(s *harness.Settings) { s.Accumulation = []int{1 << 62} }, []string{"--accumulation 4611686018427387904", "to 1073741824"}},
+		{"more accumulation than can be searched", func(s *harness.Settings) { s.GlobalBatch, s.Accumulation = "any", upTo(65) }, []string{"--accumulation", "65", "--global-batch"}},
+		{"global batch that overflows", func(s *harness.Settings) { s.GlobalBatch = "4611686018427387904" }, []string{"--global-batch 4611686018427387904", "to 1073741824"}},
+		{"global batch with too many sizes", func(s *harness.Settings) { s.GlobalBatch = "2000000" }, []string{"--global-batch 2000000", "--batch 1..2000000:x2"}},
 		{"unsupported precision", func(s *harness.Settings) { s.Precision = []string{"bf16"} }, []string{"--precision bf16", "engine fake", "fp32 or fp64"}},
 		{"unknown precision", func(s *harness.Settings) { s.Precision = []string{"fp99"} }, []string{"--precision fp99", "unknown", "bf16"}},
 		{"unknown optimizer", func(s *harness.Settings) { s.Optimizer = "lion" }, []string{"--optimizer lion", "adamw"}},
@@ -137,6 +150,7 @@ func TestPlanErrors(t *testing.T) {
 		{"headroom above the limit", func(s *harness.Settings) { s.MemoryLimit, s.Headroom = "1GiB", "2GiB" }, []string{"--headroom 2GiB", "1 GiB"}},
 		{"headroom without a limit", func(s *harness.Settings) { s.MemoryLimit, s.Headroom = "none", "10%" }, []string{"--headroom 10%", "--memory-limit"}},
 		{"negative time", func(s *harness.Settings) { s.MaxTime = -1 }, []string{"--max-time -1"}},
+		{"too many trials", func(s *harness.Settings) { s.MaxTrials = 2000000000 }, []string{"--max-trials 2000000000"}},
 		{"negative trials", func(s *harness.Settings) { s.MaxTrials = -1 }, []string{"--max-trials -1"}},
 	} {
 		_, err := harness.NewPlan(settings(c.change), workload(), environment())

@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"autotune/harness/protocol"
 )
 
 // JournalName is the journal's name in a run's folder.
@@ -74,16 +77,31 @@ func (r *Run) add(line []byte, first bool) error {
 	case first != (head.Record == KindHeader):
 		return fmt.Errorf("a journal has one header, and it is the first record; this is a %q", head.Record)
 	}
+	if r.Recommendation != nil {
+		return fmt.Errorf("a %q after the recommendation, which is a run's last record", head.Record)
+	}
 	switch head.Record {
 	case KindHeader:
 		return json.Unmarshal(line, &r.Header)
 	case KindTrial:
 		return r.addTrial(line)
 	case KindRecommendation:
-		r.Recommendation = new(Recommendation)
-		return json.Unmarshal(line, r.Recommendation)
+		return r.addRecommendation(line)
 	}
 	return fmt.Errorf("unknown record %q", head.Record)
+}
+
+// addRecommendation reads the recommendation; the trial that it rests on must be among those before it.
+func (r *Run) addRecommendation(line []byte) error {
+	r.Recommendation = new(Recommendation)
+	if err := json.Unmarshal(line, r.Recommendation); err != nil {
+		return err
+	}
+	number := r.Recommendation.Trial
+	if !slices.ContainsFunc(r.Trials, func(t TrialRecord) bool { return t.Number == number }) {
+		return fmt.Errorf("the recommendation rests on trial %d, which the journal does not have", number)
+	}
+	return nil
 }
 
 // addTrial reads a trial; its number must be above those before it.
@@ -98,8 +116,23 @@ func (r *Run) addTrial(line []byte) error {
 	if t.MicroBatch < 1 || t.Accumulation < 1 {
 		return fmt.Errorf("trial %d has micro-batch %d and %d accumulation steps; both are 1 or more", t.Number, t.MicroBatch, t.Accumulation)
 	}
+	if name := negative(t.Memory); name != "" {
+		return fmt.Errorf("trial %d has a negative %s memory", t.Number, name)
+	}
 	r.Trials = append(r.Trials, t)
 	return nil
+}
+
+// negative names a counter that is below 0; empty: none is.
+func negative(m protocol.Memory) string {
+	for _, counters := range []map[string]int64{m.Baseline, m.Peak} {
+		for name, bytes := range counters {
+			if bytes < 0 {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // lastNumber is the number of the last trial; 0: there is none.

@@ -84,12 +84,12 @@ func resolveBounds(h *Header, _ Workload) error {
 		{"--max-trials", float64(s.MaxTrials)}, {"--repeat", float64(s.Repeat)},
 	} {
 		if !(bound.value >= 0) || bound.value > maxSeconds {
-			return usagef("%s %v: it must be from 0 to %.0f", bound.flag, bound.value, float64(maxSeconds))
+			return usagef("%s %s: it must be from 0 to %.0f", bound.flag, strconv.FormatFloat(bound.value, 'f', -1, 64), float64(maxSeconds))
 		}
 	}
 	for _, a := range s.Accumulation {
-		if a < 1 {
-			return usagef("--accumulation %d: accumulation steps are 1 or more", a)
+		if a < 1 || a > tuner.MaxSize {
+			return usagef("--accumulation %d: accumulation steps are from 1 to %d", a, tuner.MaxSize)
 		}
 	}
 	s.Accumulation = slices.Compact(slices.Sorted(slices.Values(s.Accumulation)))
@@ -110,10 +110,13 @@ func resolveBatch(h *Header, w Workload) error {
 		}
 	default:
 		n, err := strconv.Atoi(strings.TrimSpace(s.GlobalBatch))
-		if err != nil || n < 1 {
-			return usagef("--global-batch %s: it is a number of samples from 1, such as %d, or any", s.GlobalBatch, max(w.Facts.RecipeBatch, 1))
+		if err != nil || n < 1 || n > tuner.MaxSize {
+			return usagef("--global-batch %s: it is a number of samples from 1 to %d, such as %d, or any", s.GlobalBatch, tuner.MaxSize, max(w.Facts.RecipeBatch, 1))
 		}
 		h.GlobalBatch = n
+	}
+	if n := len(s.Accumulation); s.Command == CommandTune && h.GlobalBatch == 0 && n > maxAccumulations {
+		return usagef("--accumulation names %d values, and without a global batch each is tried with every size: name %d at most, or give --global-batch", n, maxAccumulations)
 	}
 	if strings.TrimSpace(s.Batch) != "" {
 		return nil
@@ -123,11 +126,17 @@ func resolveBatch(h *Header, w Workload) error {
 		return usagef("bench measures the micro-batches it is given: add --batch, such as --batch 8,16,32")
 	case h.GlobalBatch == 0 || s.Objective == string(tuner.Batch):
 		s.Batch = fmt.Sprintf("1..%d", AnyBatchMax)
+	case h.GlobalBatch > tuner.MaxSizes:
+		return usagef("--global-batch %d: its micro-batches 1..%d are more than the %d that can be searched: name some with --batch, such as --batch 1..%d:x2",
+			h.GlobalBatch, h.GlobalBatch, tuner.MaxSizes, h.GlobalBatch)
 	default:
 		s.Batch = fmt.Sprintf("1..%d", h.GlobalBatch)
 	}
 	return nil
 }
+
+// maxAccumulations is the most accumulation steps that are searched with every size.
+const maxAccumulations = 64
 
 // resolveLimit settles the memory limit and says where it came from.
 func resolveLimit(h *Header, _ Workload) error {
