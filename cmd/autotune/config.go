@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -24,7 +26,7 @@ var notInFile = []string{"config", "help"}
 // for values with commas between them; `set` is a mapping, of which a key given
 // on the command line wins alone. Errors name the file and the line.
 func applyConfig(path string, flags *pflag.FlagSet) error {
-	content, err := os.ReadFile(path)
+	content, err := readConfig(path)
 	if err != nil {
 		return usagef("--config: %v; give the path of a YAML file", err)
 	}
@@ -50,6 +52,23 @@ func applyConfig(path string, flags *pflag.FlagSet) error {
 	return nil
 }
 
+// mostConfig is the longest file of settings, in bytes.
+const mostConfig = 1 << 20
+
+// readConfig is the content of a file of settings, without a byte order mark.
+func readConfig(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	content, err := io.ReadAll(io.LimitReader(file, mostConfig+1))
+	if err == nil && len(content) > mostConfig {
+		err = fmt.Errorf("%s is longer than %d bytes", path, mostConfig)
+	}
+	return bytes.TrimPrefix(content, []byte("\ufeff")), err
+}
+
 // applyEntry sets the flag that one entry of the file names.
 func applyEntry(flags *pflag.FlagSet, entry *ast.MappingValueNode) error {
 	key := scalarText(entry.Key)
@@ -69,7 +88,7 @@ func applyEntry(flags *pflag.FlagSet, entry *ast.MappingValueNode) error {
 		return fmt.Errorf("%s: %w", key, err)
 	}
 	if err := flag.Value.Set(value); err != nil {
-		return fmt.Errorf("%s: %s: %w", key, shellWord(value), err)
+		return fmt.Errorf("%s: %s: %w", key, shellWord(value), plainError(flag, err))
 	}
 	return nil
 }
@@ -113,13 +132,19 @@ func valueText(node ast.Node) (string, error) {
 	switch n := node.(type) {
 	case *ast.NullNode:
 		return "", errEmpty
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+		return "", errNoPlain
 	case *ast.SequenceNode:
 		var list []string
 		for _, value := range n.Values {
-			if _, scalar := value.(ast.ScalarNode); !scalar {
+			if _, list := value.(*ast.SequenceNode); list {
 				return "", errors.New("a list holds plain values only")
 			}
-			list = append(list, scalarText(value))
+			text, err := valueText(value)
+			if err != nil {
+				return "", err
+			}
+			list = append(list, text)
 		}
 		return strings.Join(list, ","), nil
 	case ast.ScalarNode:
@@ -128,8 +153,17 @@ func valueText(node ast.Node) (string, error) {
 	return "", errors.New("neither a plain value nor a list of them")
 }
 
-// scalarText is a plain value as it was written, without quotes.
-func scalarText(node ast.Node) string { return node.GetToken().Value }
+// errNoPlain is why a value that YAML gives a meaning of its own is refused.
+var errNoPlain = errors.New("anchors, aliases and tags are not read; write the plain value")
+
+// scalarText is a plain value as it was written, without quotes; of a block its
+// text, without the line's end.
+func scalarText(node ast.Node) string {
+	if block, ok := node.(*ast.LiteralNode); ok {
+		return strings.TrimSpace(block.Value.Value)
+	}
+	return node.GetToken().Value
+}
 
 // line is the line of the file that a node begins in, from 1.
 func line(node ast.Node) int { return node.GetToken().Position.Line }

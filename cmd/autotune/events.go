@@ -21,11 +21,11 @@ type events interface {
 	close()
 }
 
-// newEvents shows a run's progress on w: one line that is drawn again on a
-// terminal, unless verbose, else a plain line at the begin and the end of each trial.
+// newEvents shows a run's progress on w: one line that is drawn again on a terminal
+// that can, unless verbose, else a plain line at the begin and the end of each trial.
 func newEvents(w io.Writer, verbose bool) events {
 	lines := &plainEvents{w: w, verbose: verbose}
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) && !verbose {
+	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" && !verbose {
 		return newBarEvents(lines)
 	}
 	return lines

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"autotune/harness"
 )
@@ -12,6 +13,9 @@ import (
 // exitRegression is check's code for worse than the threshold and significant;
 // the others are harness.ExitUsage to harness.ExitInterruption.
 const exitRegression = 1
+
+// exitPipe is the code where whoever read stdout has gone: that of a process that the signal ends.
+const exitPipe = 128 + 13
 
 // failure is an error of the command itself with its exit code.
 type failure struct {
@@ -32,8 +36,11 @@ func usagef(format string, args ...any) error {
 
 // finish says on stderr what went wrong and gives the exit code.
 func finish(stderr io.Writer, err error) int {
-	if err == nil {
+	switch {
+	case err == nil:
 		return 0
+	case errors.Is(err, syscall.EPIPE):
+		return exitPipe // nobody wants to know more
 	}
 	if text := err.Error(); text != "" {
 		say(stderr, "autotune: "+strings.TrimSpace(text))

@@ -43,7 +43,7 @@ func addTrainingFlags(f *pflag.FlagSet, s *harness.Settings) {
 	f.Var(text{&s.GlobalBatch, checkGlobalBatch}, "global-batch", "samples per optimizer step, `N` or any (default the model's recipe)")
 	f.Var(text{&s.Optimizer, oneOf(harness.Optimizers()...)}, "optimizer", "`NAME`: "+strings.Join(harness.Optimizers(), ", ")+" (default the model's recipe)")
 	f.Var(text{&s.MemoryLimit, checkLimit}, "memory-limit", "`SIZE` such as 2GiB, a share of what is available such as 90%, or none (default the smaller of 2GiB and 50%)")
-	f.Var(seconds{&s.TrialTimeout}, "trial-timeout", "`DURATION` after which a trial is stopped, start-up not counted")
+	f.Var(seconds{&s.TrialTimeout, true}, "trial-timeout", "`DURATION` after which a trial is stopped, start-up not counted")
 	f.Var(seed{&s.Seed}, "seed", "`N` that weights and data are made from")
 }
 
@@ -52,8 +52,8 @@ func addSearchFlags(f *pflag.FlagSet, s *harness.Settings) {
 	f.Var(text{&s.Objective, oneOf(harness.Objectives()...)}, "objective", "`NAME` of what is best: "+strings.Join(harness.Objectives(), ", "))
 	f.Var(text{&s.Headroom, checkHeadroom}, "headroom", "`SIZE` or share of the limit that the recommendation must leave, such as 64MiB or 10%")
 	f.Var(count{&s.MaxTrials, 0}, "max-trials", "`N` trials at most, the soak not counted; 0: no bound")
-	f.Var(seconds{&s.MaxTime}, "max-time", "`DURATION` of the search at most, resumed time included; 0: no bound")
-	f.Var(seconds{&s.Soak}, "soak", "least `DURATION` of the last, proving run of the winner; 0: none")
+	f.Var(seconds{value: &s.MaxTime}, "max-time", "`DURATION` of the search at most, resumed time included; 0: no bound")
+	f.Var(seconds{value: &s.Soak}, "soak", "least `DURATION` of the last, proving run of the winner; 0: none")
 }
 
 // outputFlags say where results go and how much is said meanwhile.

@@ -37,7 +37,11 @@ func resume(s streams, output *outputFlags, args []string) error {
 	if err := output.check(); err != nil {
 		return err
 	}
-	run, err := readRun(args)
+	path, err := runPath(args)
+	if err != nil {
+		return err
+	}
+	run, err := harness.ReadRun(path)
 	if err != nil {
 		return err
 	}
@@ -45,5 +49,5 @@ func resume(s streams, output *outputFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	return output.runAndShow(s, harness.Resume, harness.Options{Dir: run.Dir, Workload: workload})
+	return output.runAndShow(s, harness.Resume, harness.Options{Dir: path, Workload: workload})
 }

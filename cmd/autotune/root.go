@@ -40,8 +40,23 @@ func rootCommand(s streams) *cobra.Command {
 	root.AddCommand(tuneCommand(s), benchCommand(s), resumeCommand(s), reportCommand(s),
 		checkCommand(s), modelsCommand(s), workerCommand())
 	root.InitDefaultHelpCmd()
+	knownTopic(root)
 	root.InitDefaultCompletionCmd()
 	return root
+}
+
+// knownTopic makes help refuse a subcommand that does not exist.
+func knownTopic(root *cobra.Command) {
+	for _, help := range root.Commands() {
+		if help.Name() == "help" {
+			help.Args = func(_ *cobra.Command, args []string) error {
+				if topic, _, err := root.Find(args); topic == nil || err != nil || len(args) > 0 && topic == root {
+					return usagef("unknown subcommand %q; autotune --help lists the subcommands", strings.Join(args, " "))
+				}
+				return nil
+			}
+		}
+	}
 }
 
 // chooseCommand puts the default subcommand, tune, before arguments that begin
@@ -86,11 +101,19 @@ func flagError(cmd *cobra.Command, err error) error {
 		name := unknown.GetSpecifiedName()
 		return usagef("unknown flag --%s; %s lists the flags%s", name, help, nearest.Question(name, flagNames(cmd.Flags()), "--"))
 	case errors.As(err, &invalid):
-		return usagef("--%s %s: %v", invalid.GetFlag().Name, shellWord(invalid.GetValue()), errors.Unwrap(invalid))
+		return usagef("--%s %s: %v", invalid.GetFlag().Name, shellWord(invalid.GetValue()), plainError(invalid.GetFlag(), errors.Unwrap(invalid)))
 	case errors.As(err, &missing):
 		return usagef("--%s needs a value; %s explains it", missing.GetSpecifiedName(), help)
 	}
 	return usagef("%v; %s lists the flags", err, help)
+}
+
+// plainError is why a flag refuses a value; of a switch, whose own words are those of a programmer, in plain words.
+func plainError(flag *pflag.Flag, err error) error {
+	if flag.Value.Type() == "bool" {
+		return errors.New("neither true nor false")
+	}
+	return err
 }
 
 // noArguments refuses arguments that are not flags.

@@ -94,7 +94,7 @@ func (o *outputFlags) runAndShow(s streams, execute runner, options harness.Opti
 		shown := newEvents(s.err, o.verbose)
 		options.Events, end = shown, shown.close
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(func() { sayResume(s, options.Dir) })
 	run, err := execute(ctx, options)
 	stop()
 	end()
@@ -112,19 +112,33 @@ func (o *outputFlags) runAndShow(s streams, execute runner, options harness.Opti
 
 // interrupted ends with the command that goes on with the run as the last line.
 func (o *outputFlags) interrupted(s streams, dir string) error {
-	say(s.err, "autotune: interrupted; every finished trial is kept, and this goes on from there:")
-	say(s.err, "autotune resume "+shellWord(dir))
+	sayResume(s, dir)
 	return &failure{code: harness.ExitInterruption}
 }
 
-// show writes the run's files and prints what they say.
+// sayResume says how to go on with a run that was stopped.
+func sayResume(s streams, dir string) {
+	say(s.err, "autotune: interrupted; every finished trial is kept, and this goes on from there:")
+	say(s.err, "autotune resume "+shellWord(dir))
+}
+
+// show writes the run's files and prints what they say, also where they cannot be written.
 func (o *outputFlags) show(s streams, run *harness.Run) error {
-	if err := reports.WriteAll(run); err != nil {
-		return err
-	}
-	if !o.quiet {
+	unwritten := reports.WriteAll(run)
+	if unwritten == nil && !o.quiet {
 		say(s.err, fmt.Sprintf("written to %s: the journal, report.html and figures (autotune report %s makes them again)", run.Dir, shellWord(run.Dir)))
 	}
+	if err := o.print(s, run); err != nil {
+		return err
+	}
+	if unwritten != nil {
+		return fmt.Errorf("%w: the journal has everything; mend that, then: autotune report %s", unwritten, shellWord(run.Dir))
+	}
+	return nil
+}
+
+// print prints what a run came to.
+func (o *outputFlags) print(s streams, run *harness.Run) error {
 	if o.json {
 		return o.printJSON(s, run)
 	}

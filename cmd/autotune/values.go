@@ -134,8 +134,11 @@ func (c count) Set(s string) error {
 	return nil
 }
 
-// seconds is a duration such as 90s or 1h30m, kept in seconds; 0 and more.
-type seconds struct{ value *float64 }
+// seconds is a duration such as 90s or 1h30m, kept in seconds; 0 and more, or above 0.
+type seconds struct {
+	value *float64
+	above bool // 0 is refused
+}
 
 // Type is the name of the kind of value.
 func (d seconds) Type() string { return "duration" }
@@ -156,6 +159,9 @@ func (d seconds) Set(s string) error {
 	}
 	if length < 0 {
 		return errors.New("a duration cannot be negative; write one such as 90s, 10m or 1h30m")
+	}
+	if length == 0 && d.above {
+		return errors.New("no time at all; write a duration such as 90s, 10m or 1h30m")
 	}
 	*d.value = length.Seconds()
 	return nil

@@ -17,7 +17,7 @@ func TestDurations(t *testing.T) {
 		{"10", -1}, {"", -1}, {"-1s", -1}, {"soon", -1}, {"1 m", -1},
 	} {
 		value := -1.0
-		err := seconds{&value}.Set(c.text)
+		err := seconds{value: &value}.Set(c.text)
 		if (err == nil) != (c.want >= 0) || value != c.want {
 			t.Errorf("%q gives %v and %v, want %v", c.text, value, err, c.want)
 		}
