@@ -89,18 +89,24 @@ func (d *digest) boundBySizes() bool {
 	return d.bound() == "batch range" || d.bound() == "global batch"
 }
 
-// leaner is how much of the recommended peak another may have for it to be worth a line.
-const leaner = 0.95
+// What a configuration of less memory may have of the recommended peak, and has to have of
+// its throughput, to be worth a line.
+const (
+	leaner     = 0.95
+	fastEnough = 0.5
+)
 
 // smallerBatch names the trial of the same global batch, by more accumulation, that
-// needs the least memory, where that is clearly less than the recommended one's.
+// needs the least memory of those that are not much slower than the recommended one,
+// where that is clearly less.
 func (d *digest) smallerBatch() string {
 	r := d.Recommendation
 	set := tuner.Set{Precision: r.Precision, Knobs: r.Knobs}
 	var best result
 	for _, t := range d.results {
 		same := t.Set() == set && t.Samples() == r.GlobalBatch && t.Accumulation > r.Accumulation
-		if same && t.ran() && t.PeakBytes > 0 && (best.Number == 0 || t.PeakBytes < best.PeakBytes) {
+		fast := t.Throughput.Median >= fastEnough*r.Throughput.Median
+		if same && fast && t.ran() && t.PeakBytes > 0 && (best.Number == 0 || t.PeakBytes < best.PeakBytes) {
 			best = t
 		}
 	}

@@ -173,6 +173,7 @@ func TestAdviceIsOnlyWhatTheTrialsShow(t *testing.T) {
 				}
 			}
 		}, "", "More accumulation"},
+		"far slower":         {func(r *harness.Run) { r.Recommendation.Throughput.Median = 1000 }, "", "More accumulation"},
 		"hardly less memory": {func(r *harness.Run) { r.Recommendation.PeakBytes = 155 << 20 }, "", "More accumulation"},
 		"memory bound of another precision": {func(r *harness.Run) {
 			r.Recommendation.Largest = []tuner.Border{largest("fp32", "global batch"), largest("fp64", "memory")}

@@ -59,14 +59,7 @@ func accumulate(t *testing.T, graph *model.Graph, micro, accumulation int) (loss
 		data.next(net)
 		loss += pass(t, net)
 	}
-	for _, p := range net.params {
-		_, g, err := values[float64](p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		gradients = append(gradients, g...)
-	}
-	return loss, gradients
+	return loss, gradientsOf(t, net)
 }
 
 // distance is the length of the difference of two vectors, over that of the second.
@@ -158,4 +151,69 @@ func drawn(t *testing.T, graph *model.Graph, seed uint64, micro, passes int) [][
 		}
 	}
 	return all
+}
+
+// A pass leaves nothing behind but its gradients: a second one of the same samples has
+// the same loss, and doubles them. Running statistics take no part in training.
+func TestPassesRepeat(t *testing.T) {
+	for name, options := range map[string]map[string]string{
+		"mlp":      {"width": "6"},
+		"lenet":    nil,
+		"resnet20": {"image": "8"},
+		"gpt":      {"layers": "2", "width": "8", "heads": "2", "tokens": "4"},
+	} {
+		graph, err := model.Build(name, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		net, _ := newChecked(t, graph, 2)
+		first := pass(t, net)
+		before := gradientsOf(t, net)
+		if second := pass(t, net); math.Abs(second-first) > 1e-12*math.Abs(first) {
+			t.Errorf("%s: the loss of the first pass is %.15g, of the second %.15g", name, first, second)
+		}
+		for i := range before {
+			before[i] *= 2
+		}
+		if d := distance(gradientsOf(t, net), before); d > 1e-10 {
+			t.Errorf("%s: two passes give gradients that differ from twice those of one by %g", name, d)
+		}
+	}
+}
+
+// gradientsOf is a copy of all gradients of a network.
+func gradientsOf(t *testing.T, net *network) []float64 {
+	t.Helper()
+	var all []float64
+	for _, p := range net.params {
+		_, g, err := values[float64](p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, g...)
+	}
+	return all
+}
+
+// The smallest models and batches that there are.
+func TestSmallestSizesStep(t *testing.T) {
+	for _, c := range []struct {
+		model   string
+		options map[string]string
+		micro   int
+	}{
+		{"mlp", map[string]string{"width": "1"}, 1},
+		{"lenet", nil, 1},
+		{"gpt", map[string]string{"layers": "1", "width": "1", "heads": "1", "tokens": "1"}, 1},
+		{"resnet20", map[string]string{"image": "1", "classes": "1"}, 2},
+	} {
+		graph, err := model.Build(c.model, c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss, gradients := accumulate(t, graph, c.micro, 2)
+		if math.IsNaN(loss) || math.IsInf(loss, 0) || len(gradients) != int(graph.Parameters()) {
+			t.Errorf("%s %v: the loss is %g", c.model, c.options, loss)
+		}
+	}
 }
