@@ -75,7 +75,7 @@ func (t *Tuner) noAnswer() error {
 			least = trial
 		}
 	}
-	outOfMemory := oom.Number > 0 || least.PeakBytes > h.safeLimit()
+	outOfMemory := oom.Number > 0 || h.safeLimit() > 0 && least.PeakBytes > h.safeLimit()
 	if other.Number > 0 && oom.Number > 0 && other.MicroBatch < oom.MicroBatch || t.ranSafely() {
 		outOfMemory = false // smaller sizes fail too, or this one did another time, and not for memory
 	}

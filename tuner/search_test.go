@@ -245,6 +245,20 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
+// A trial that went wrong and had the memory for it says nothing of a lack of memory.
+func TestNoAnswerWithoutALimit(t *testing.T) {
+	for _, status := range []tuner.Status{tuner.Diverged, tuner.Invalid} {
+		for _, goal := range []tuner.Goal{{Objective: tuner.Throughput, SoakSteps: 2}, {Objective: tuner.Batch, LimitBytes: 1000}} {
+			f := search{oneSet(64), goal, func(n int, r tuner.Request) tuner.Trial {
+				return tuner.Trial{Number: n, Config: r.Config, Purpose: r.Purpose, Status: status, PeakBytes: 500, StepSeconds: []float64{1}, WallSeconds: 1}
+			}}.finish(t)
+			if _, err := f.tuner.Recommend(); !errors.Is(err, tuner.ErrNoAnswer) || !strings.Contains(err.Error(), "ended as "+string(status)) {
+				t.Errorf("%s with a limit of %d: error %v", status, goal.LimitBytes, err)
+			}
+		}
+	}
+}
+
 func TestNewErrors(t *testing.T) {
 	good := tuner.Goal{Objective: tuner.Throughput}
 	for _, c := range []struct {
