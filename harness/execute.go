@@ -68,10 +68,10 @@ func Resume(ctx context.Context, o Options) (*Run, error) {
 		return nil, err
 	}
 	plan, err := planOf(run.Header)
-	if err == nil {
-		err = sameWorkload(run.Header, o.Workload)
-	}
 	if err != nil {
+		return run, usagef("%s cannot be gone on with, its settings are damaged (%v): start again in another folder", filepath.Join(run.Dir, JournalName), err)
+	}
+	if err := sameWorkload(run.Header, o.Workload); err != nil {
 		return run, err
 	}
 	if run.TornBytes > 0 {

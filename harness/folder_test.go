@@ -72,6 +72,9 @@ func TestRunsThatCannotBeResumed(t *testing.T) {
 		{"two recommendations", header + trial + answer + answer, `line 4: a "recommendation" after the recommendation`},
 		{"only a torn line", header[:20], "no whole first line"},
 		{"empty", "", "no whole first line"},
+		{"unknown command", strings.Replace(header, `"bench"`, `"guess"`, 1) + trial, "its settings are damaged (unknown command"},
+		{"sizes that are none", strings.Replace(header, `"batch":"8"`, `"batch":"0"`, 1) + trial, "its settings are damaged (--batch"},
+		{"unknown objective", strings.Replace(header, `"bench"`, `"tune","objective":"speed"`, 1), `its settings are damaged (goal of the search: unknown objective "speed"`},
 		{"another model", header + trial, "the run is of other on fake (cpu)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -58,6 +58,9 @@ func NewPlan(s Settings, w Workload, env Environment) (Plan, error) {
 // has the plan that it began with.
 func planOf(h Header) (Plan, error) {
 	p := Plan{Header: h}
+	if c := h.Settings.Command; c != CommandTune && c != CommandBench {
+		return Plan{}, usagef("unknown command %q: it is %s or %s", c, CommandTune, CommandBench)
+	}
 	sizes, err := tuner.ParseSizes(h.Settings.Batch)
 	if err != nil {
 		return Plan{}, usagef("--batch: %v", err)
@@ -73,6 +76,9 @@ func planOf(h Header) (Plan, error) {
 	p.Goal = goalOf(h)
 	if h.GlobalBatch > 0 && !slices.ContainsFunc(sizes, func(b int) bool { return accumulationFor(h, b) > 0 }) {
 		return Plan{}, noDivisor(h)
+	}
+	if _, err := tuner.New(p.Space, p.Goal); err != nil {
+		return Plan{}, &UsageError{err.Error()}
 	}
 	if h.LimitBytes != nil && h.Environment.AvailableBytes != nil && *h.LimitBytes > *h.Environment.AvailableBytes && h.LimitOn == hostCounter {
 		p.Notes = append(p.Notes, fmt.Sprintf("The memory limit of %s is more than the %s that are available: a trial near it may be killed by the system.",

@@ -55,7 +55,7 @@ func parseJournal(content []byte) (*Run, error) {
 		content = rest
 	}
 	if run.Header.V == 0 {
-		return nil, errors.New("it has no whole first line: nothing was run; delete it and start again")
+		return nil, errors.New("it has no whole first line, and so holds no run: start one in another folder")
 	}
 	return run, nil
 }

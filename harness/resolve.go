@@ -33,9 +33,6 @@ func Objectives() []string {
 // resolveChoices fills in and checks what is one of a few words.
 func resolveChoices(h *Header, w Workload) error {
 	s := &h.Settings
-	if s.Command != CommandTune && s.Command != CommandBench {
-		return usagef("unknown command %q: it is %s or %s", s.Command, CommandTune, CommandBench)
-	}
 	if len(s.Precision) == 0 {
 		s.Precision = []string{"fp32"}
 	}
