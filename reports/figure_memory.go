@@ -184,10 +184,10 @@ func (f *Figure) addFailedPeaks(list []result, u unit) error {
 			other = append(other, point)
 		}
 	}
-	if err := f.failures(memory, "did not fit", draw.CrossGlyph{}); err != nil {
+	if err := f.failures(memory, "did not fit", cross{}); err != nil {
 		return err
 	}
-	return f.failures(other, "failed otherwise", draw.RingGlyph{})
+	return f.failures(other, "failed otherwise", ring{})
 }
 
 // addLimit draws the memory limit across the plot.

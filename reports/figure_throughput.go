@@ -125,10 +125,10 @@ func (f *Figure) markFailures(configs []configuration, height float64) error {
 			other = append(other, point)
 		}
 	}
-	if err := f.failures(memory, "did not fit", draw.CrossGlyph{}); err != nil {
+	if err := f.failures(memory, "did not fit", cross{}); err != nil {
 		return err
 	}
-	return f.failures(other, "failed otherwise", draw.RingGlyph{})
+	return f.failures(other, "failed otherwise", ring{})
 }
 
 // markRecommended draws a ring around the recommended configuration.
@@ -137,13 +137,13 @@ func (f *Figure) markRecommended(d *digest) error {
 		if !c.ran() || !d.recommended(c.Config) {
 			continue
 		}
-		ring, err := plotter.NewScatter(plotter.XYs{{X: float64(c.MicroBatch), Y: c.Throughput.Median}})
+		mark, err := plotter.NewScatter(plotter.XYs{{X: float64(c.MicroBatch), Y: c.Throughput.Median}})
 		if err != nil {
 			return err
 		}
-		ring.GlyphStyle = draw.GlyphStyle{Color: ink, Radius: 7, Shape: draw.RingGlyph{}}
-		f.plot.Add(ring)
-		f.describe("recommended", ring)
+		mark.GlyphStyle = draw.GlyphStyle{Color: ink, Radius: 7, Shape: ring{}}
+		f.plot.Add(mark)
+		f.describe("recommended", mark)
 	}
 	return nil
 }
