@@ -17,6 +17,9 @@ const (
 	// overLimit is the part of the memory limit at which a worker is killed, so that the machine
 	// stays usable.
 	overLimit = 1.25
+	// asleep is the time between two checks from which on this process itself was stopped, as by
+	// Ctrl-Z: a check is due every lookLatest.
+	asleep = 3 * time.Second
 )
 
 // attempt is one trial on one worker, while it runs.
@@ -28,9 +31,11 @@ type attempt struct {
 	allowed float64
 
 	seen     seenPeak
-	longest  float64 // step so far, in seconds
-	stepTime *time.Timer
-	ended    bool // done or failed was said
+	longest  float64   // step so far, in seconds
+	looked   time.Time // when check last did
+	trialEnd time.Time // deadline
+	stepEnd  time.Time // deadline; zero: no step has ended yet
+	ended    bool      // done or failed was said
 }
 
 // run sends the trial and listens until it has ended, one way or another. What
@@ -42,10 +47,8 @@ func (a *attempt) run(ctx context.Context, trial *protocol.Trial) *Failure {
 	if err := a.worker.send(trial); err != nil && !a.worker.exitsWithin(stopPatience) {
 		return a.stop(FailureProtocol, fmt.Sprintf("the worker does not read its requests: %v", err))
 	}
-	limit := time.NewTimer(seconds(a.allowed))
-	defer limit.Stop()
-	a.stepTime = time.NewTimer(seconds(maxSeconds)) // bounds steps from the second on
-	defer a.stepTime.Stop()
+	a.looked = time.Now()
+	a.trialEnd = a.looked.Add(seconds(a.allowed))
 	look := time.NewTimer(lookSoonest)
 	defer look.Stop()
 	for {
@@ -58,20 +61,45 @@ func (a *attempt) run(ctx context.Context, trial *protocol.Trial) *Failure {
 		case <-a.worker.exited:
 			return a.drain()
 		case <-look.C:
-			resident := a.look()
-			if a.killAt > 0 && resident > a.killAt {
-				return a.stop(FailureOverLimit, fmt.Sprintf("the resident set had grown to %s, and %s is where a worker is stopped",
-					FormatBytes(resident), FormatBytes(a.killAt)))
+			next, failed := a.check(time.Now())
+			if failed != nil {
+				return failed
 			}
-			look.Reset(untilNextLook(resident, a.killAt))
-		case <-limit.C:
-			return a.stop(FailureDeadline, fmt.Sprintf("the trial had not ended after %.4g s", a.allowed))
-		case <-a.stepTime.C:
-			return a.stop(FailureDeadline, fmt.Sprintf("a step had not ended after %.4g s; the longest before it took %.4g s",
-				stepDeadline(a.longest).Seconds(), a.longest))
+			look.Reset(next)
 		case <-ctx.Done():
 			return a.stop(FailureInterrupted, "stopped while it ran")
 		}
+	}
+}
+
+// check stops a worker that has grown too far or takes too long, and says when to check again.
+func (a *attempt) check(now time.Time) (next time.Duration, failed *Failure) {
+	resident := a.look()
+	a.leaveOutSleep(now)
+	switch {
+	case a.killAt > 0 && resident > a.killAt:
+		return 0, a.stop(FailureOverLimit, fmt.Sprintf("the resident set had grown to %s, and %s is where a worker is stopped",
+			FormatBytes(resident), FormatBytes(a.killAt)))
+	case now.After(a.trialEnd):
+		return 0, a.stop(FailureDeadline, fmt.Sprintf("the trial had not ended after %.4g s", a.allowed))
+	case !a.stepEnd.IsZero() && now.After(a.stepEnd):
+		return 0, a.stop(FailureDeadline, fmt.Sprintf("a step had not ended after %.4g s; the longest before it took %.4g s",
+			stepDeadline(a.longest).Seconds(), a.longest))
+	}
+	return untilNextLook(resident, a.killAt), nil
+}
+
+// leaveOutSleep moves the deadlines by the time in which this process was stopped: what the
+// worker said meanwhile was not heard.
+func (a *attempt) leaveOutSleep(now time.Time) {
+	gap := now.Sub(a.looked)
+	a.looked = now
+	if gap < asleep {
+		return
+	}
+	a.trialEnd = a.trialEnd.Add(gap)
+	if !a.stepEnd.IsZero() {
+		a.stepEnd = a.stepEnd.Add(gap)
 	}
 }
 
@@ -125,7 +153,7 @@ func (a *attempt) step(s *protocol.Step) *Failure {
 	r.Losses = append(r.Losses, s.Loss)
 	r.Samples = append(r.Samples, s.Samples)
 	a.longest = max(a.longest, s.Seconds)
-	a.stepTime.Reset(stepDeadline(a.longest))
+	a.stepEnd = time.Now().Add(stepDeadline(a.longest))
 	return nil
 }
 

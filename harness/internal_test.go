@@ -131,6 +131,27 @@ func TestStepDeadline(t *testing.T) {
 	}
 }
 
+// TestSleepIsLeftOut moves deadlines by the time in which the harness was stopped, and by no other.
+func TestSleepIsLeftOut(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct{ gap, moved time.Duration }{
+		{lookLatest, 0}, {asleep - 1, 0}, {asleep, asleep}, {time.Hour, time.Hour},
+	} {
+		a := &attempt{looked: now, trialEnd: now.Add(time.Minute), stepEnd: now.Add(time.Second)}
+		a.leaveOutSleep(now.Add(c.gap))
+		if got := a.trialEnd.Sub(now) - time.Minute; got != c.moved {
+			t.Errorf("after %v the trial's deadline moved by %v, want %v", c.gap, got, c.moved)
+		}
+		if got := a.stepEnd.Sub(now) - time.Second; got != c.moved {
+			t.Errorf("after %v the step's deadline moved by %v, want %v", c.gap, got, c.moved)
+		}
+		a = &attempt{looked: now}
+		if a.leaveOutSleep(now.Add(c.gap)); !a.stepEnd.IsZero() {
+			t.Errorf("a step has a deadline before one ended")
+		}
+	}
+}
+
 func TestUntilNextLook(t *testing.T) {
 	const GiB = 1 << 30
 	for _, c := range []struct{ resident, killAt, want int64 }{ // want in milliseconds
