@@ -51,7 +51,11 @@ func (t *Tuner) notes(best Config, figures Trial) []string {
 	for _, status := range []Status{Diverged, Crashed, Timeout, Invalid} {
 		failed := slices.DeleteFunc(slices.Clone(h.trials), func(t Trial) bool { return t.Status != status })
 		if len(failed) > 0 {
-			note("%d trials ended as %s, the first is trial %d (%s)", len(failed), status, failed[0].Number, failed[0].Config)
+			trials := "1 trial"
+			if len(failed) > 1 {
+				trials = fmt.Sprintf("%d trials", len(failed))
+			}
+			note("%s ended as %s, the first is trial %d (%s)", trials, status, failed[0].Number, failed[0].Config)
 		}
 	}
 	if figures.Config != best {
