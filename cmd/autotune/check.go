@@ -15,8 +15,9 @@ configuration that both have. It exits with 1 when a change is worse than its
 threshold and significant, or when a configuration ran before and does not run
 now; with 2 when hardware or settings differ; else with 0.
 
-The sample is one repeat, so that both runs should come from autotune bench with
-four repeats or more.`
+What is compared are repeats, each in a fresh process, never steps: both runs
+should come from autotune bench. With fewer than four repeats no change is
+significant.`
 
 const checkExamples = `  autotune check after --baseline before
   autotune check after --baseline before --fail-on throughput:3%,memory:1%
