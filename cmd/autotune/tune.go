@@ -16,7 +16,7 @@ micro-batch times its accumulation steps. The subcommand's name can be left out.
 const tuneExamples = `  autotune --model resnet
   autotune --model mlp --memory-limit 512MiB --headroom 10%
   autotune --model gpt --set layers=2 --set width=64 --global-batch 32 --max-time 2m
-  autotune --model resnet --objective batch --batch 1..512
+  autotune --model resnet --objective batch --global-batch any
   autotune --config docs/examples/mlp.yaml`
 
 // tuneCommand searches.
