@@ -15,6 +15,10 @@ import (
 // disturb what is measured.
 const redraw = 500 * time.Millisecond
 
+// barParts is the length of the bar. It is never reached while the run goes on:
+// a bar that is full is removed.
+const barParts = 1000
+
 // barEvents shows one line on a terminal that is drawn again: the running
 // trial, the time left and a bar. Notes are written above it.
 type barEvents struct {
@@ -35,7 +39,7 @@ func newBarEvents(lines *plainEvents) *barEvents { return &barEvents{lines: line
 func (b *barEvents) Begin(h harness.Header) {
 	b.lines.Begin(h)
 	b.progress = mpb.New(mpb.WithOutput(b.lines.w), mpb.WithWidth(20), mpb.WithRefreshRate(redraw))
-	b.bar = b.progress.AddBar(1, mpb.BarRemoveOnComplete(),
+	b.bar = b.progress.AddBar(barParts, mpb.BarRemoveOnComplete(),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.line() })))
 }
 
@@ -44,8 +48,7 @@ func (b *barEvents) TrialBegin(number int, r tuner.Request, trials int, seconds 
 	b.mu.Lock()
 	b.text, b.left, b.from = trialText(number, r)+"; "+leftText(trials, 0), seconds, time.Now()
 	b.mu.Unlock()
-	b.bar.SetTotal(milliseconds(b.done+seconds)+1, false)
-	b.bar.SetCurrent(milliseconds(b.done))
+	b.bar.SetCurrent(int64(b.done / (b.done + seconds + 1) * barParts))
 }
 
 // TrialEnd moves the bar with the next trial.
@@ -77,5 +80,3 @@ func (b *barEvents) line() string {
 	}
 	return b.text
 }
-
-func milliseconds(seconds float64) int64 { return int64(seconds * 1000) }
