@@ -73,6 +73,7 @@ type ModelFacts struct {
 	FLOPsPerSample  int64  `json:"flops_per_sample"` // forward pass, a multiply-add counted as two
 	InputShape      []int  `json:"input_shape"`      // of one sample
 	SampleUnit      string `json:"sample_unit"`      // image, sequence, ...
+	BatchNorm       bool   `json:"batch_norm"`       // training depends on the micro-batch
 	RecipeBatch     int    `json:"recipe_global_batch"`
 	RecipeOptimizer string `json:"recipe_optimizer"`
 }

@@ -332,3 +332,23 @@ func TestKilledHarness(t *testing.T) {
 		t.Fatalf("resumed to %+v: %v", run, err)
 	}
 }
+
+// TestBatchNormNote checks that accumulation on a model with batch normalisation is remarked on, and only that.
+func TestBatchNormNote(t *testing.T) {
+	for _, c := range []struct {
+		batchNorm   bool
+		globalBatch string
+		noted       bool
+	}{{true, "160", true}, {true, "80", false}, {false, "160", false}} {
+		w, s := workload(), tuneSettings()
+		w.Facts.BatchNorm, s.GlobalBatch = c.batchNorm, c.globalBatch
+		s.Batch = "80"
+		run, err := harness.Tune(context.Background(), harness.Options{Dir: t.TempDir(), Plan: plan(t, s, w), Workload: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if noted := strings.Contains(strings.Join(run.Recommendation.Notes, "\n"), "batch normalisation"); noted != c.noted {
+			t.Errorf("%+v: notes %q", c, run.Recommendation.Notes)
+		}
+	}
+}

@@ -62,6 +62,10 @@ func (s *session) recommendation(r tuner.Recommendation) Recommendation {
 	if note := learningRateNote(s.header, r.Samples()); note != "" {
 		notes = append(notes, note)
 	}
+	if s.header.Facts.BatchNorm && r.Accumulation > 1 {
+		notes = append(notes, fmt.Sprintf("The model has batch normalisation, which sees one micro-batch of %d at a time and not the global batch of %d: the smaller the micro-batch, the more training differs. --batch bounds it from below.",
+			r.MicroBatch, r.Samples()))
+	}
 	return Recommendation{
 		V: JournalVersion, Record: KindRecommendation,
 		Model: s.header.Model, Engine: s.header.Engine, Device: s.header.Device,

@@ -22,6 +22,9 @@ func (t *Tuner) reason(best Config) string {
 	case best != fastest:
 		return fmt.Sprintf("as fast as the fastest (%s, %.4g samples/s) as far as the measurements tell, with less memory", fastest, rate)
 	}
+	if t.space.GlobalBatch > 0 {
+		return fmt.Sprintf("the highest throughput of the configurations with global batch %d that fit", t.space.GlobalBatch)
+	}
 	return "the highest throughput of the configurations that fit"
 }
 

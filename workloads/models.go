@@ -68,6 +68,7 @@ func factsOf(g *model.Graph) harness.ModelFacts {
 		FLOPsPerSample:  g.FLOPs(),
 		InputShape:      g.InputShape(),
 		SampleUnit:      g.SampleUnit(),
+		BatchNorm:       g.BatchNorm(),
 		RecipeBatch:     g.Recipe().GlobalBatch,
 		RecipeOptimizer: g.Recipe().Optimizer,
 	}

@@ -46,7 +46,7 @@ func TestResolveFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := w.Facts; f.Parameters != 272474 || f.RecipeBatch != 128 || f.RecipeOptimizer != "momentum" || f.SampleUnit != "image" {
+	if f := w.Facts; f.Parameters != 272474 || f.RecipeBatch != 128 || f.RecipeOptimizer != "momentum" || f.SampleUnit != "image" || !f.BatchNorm {
 		t.Errorf("facts of resnet20: %+v", f)
 	}
 }

@@ -66,6 +66,12 @@ func (g *Graph) Recipe() Recipe { return g.recipe }
 // SampleUnit is what one sample is: image or sequence.
 func (g *Graph) SampleUnit() string { return g.sampleUnit }
 
+// BatchNorm says whether the graph has batch normalisation, so that training
+// depends on the size of the micro-batch.
+func (g *Graph) BatchNorm() bool {
+	return slices.ContainsFunc(g.layers, func(l *Layer) bool { _, is := l.Op.(BatchNorm); return is })
+}
+
 // InputShape is that of one sample: channels, height, width for images, the
 // number of tokens for sequences.
 func (g *Graph) InputShape() []int { return slices.Clone(g.layers[0].Shape) }
