@@ -26,6 +26,15 @@ const (
 	SoakSteps = 5
 )
 
+// leastLimit is a memory limit, in bytes, below which a figure without a unit is thought to lack one.
+const leastLimit = 1 << 20
+
+// isDigits says whether the text is a plain number.
+func isDigits(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 64)
+	return err == nil
+}
+
 // Plan is a run that is ready to start: settings resolved on this machine.
 type Plan struct {
 	Header  Header
@@ -79,6 +88,9 @@ func planOf(h Header) (Plan, error) {
 	}
 	if _, err := tuner.New(p.Space, p.Goal); err != nil {
 		return Plan{}, &UsageError{err.Error()}
+	}
+	if written := h.Settings.MemoryLimit; h.LimitBytes != nil && *h.LimitBytes < leastLimit && isDigits(written) {
+		p.Notes = append(p.Notes, fmt.Sprintf("The memory limit %s has no unit and is read as bytes: did you mean %sMiB?", written, written))
 	}
 	if h.LimitBytes != nil && h.Environment.AvailableBytes != nil && *h.LimitBytes > *h.Environment.AvailableBytes && h.LimitOn == hostCounter {
 		p.Notes = append(p.Notes, fmt.Sprintf("The memory limit of %s is more than the %s that are available: a trial near it may be killed by the system.",

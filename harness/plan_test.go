@@ -170,6 +170,15 @@ func TestPlanErrors(t *testing.T) {
 	}
 }
 
+func TestPlanWarnsOfALimitWithoutUnit(t *testing.T) {
+	for limit, want := range map[string]int{"512": 1, "512B": 0, "512MiB": 0, "536870912": 0} {
+		p := plan(t, settings(func(s *harness.Settings) { s.MemoryLimit = limit }), workload())
+		if len(p.Notes) != want {
+			t.Errorf("%s: notes %q, want %d", limit, p.Notes, want)
+		}
+	}
+}
+
 func TestPlanWarnsOfALimitAboveWhatIsThere(t *testing.T) {
 	p := plan(t, settings(func(s *harness.Settings) { s.MemoryLimit = "9GiB" }), workload())
 	if len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "more than the 8 GiB that are available") {

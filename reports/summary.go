@@ -124,7 +124,11 @@ func borderText(b tuner.Border) string {
 	if b.FailedTrial != nil {
 		return text + fmt.Sprintf(", the next did not fit (trial %d)", *b.FailedTrial)
 	}
-	return text + "; stopped by: " + b.Bound
+	text += "; stopped by: " + b.Bound
+	if b.Bound == "global batch" {
+		text += " (--global-batch any searches on)"
+	}
+	return text
 }
 
 // spreadText is how far the peaks of the same configuration lay apart at most;

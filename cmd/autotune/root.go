@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"autotune/workloads/model"
 	"autotune/workloads/nearest"
 )
 
@@ -81,6 +82,9 @@ func chooseCommand(root *cobra.Command, args []string) ([]string, error) {
 		if !c.Hidden {
 			names = append(names, c.Name())
 		}
+	}
+	if _, err := model.Resolve(first, "cpu"); err == nil {
+		return nil, usagef("unknown subcommand %q; did you mean autotune --model %s?", first, first)
 	}
 	return nil, usagef("unknown subcommand %q; autotune --help lists the subcommands%s", first, nearest.Question(first, names, ""))
 }
