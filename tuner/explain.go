@@ -22,10 +22,27 @@ func (t *Tuner) reason(best Config) string {
 	case best != fastest:
 		return fmt.Sprintf("as fast as the fastest (%s, %.4g samples/s) as far as the measurements tell, with less memory", fastest, rate)
 	}
+	which := "that fit"
 	if t.space.GlobalBatch > 0 {
-		return fmt.Sprintf("the highest throughput of the configurations with global batch %d that fit", t.space.GlobalBatch)
+		which = fmt.Sprintf("with global batch %d that fit", t.space.GlobalBatch)
 	}
-	return "the highest throughput of the configurations that fit"
+	return fmt.Sprintf("the highest throughput of the configurations %s%s", which, t.predicted())
+}
+
+// predicted says how many of the configurations that are compared were not timed
+// themselves, as the end of a sentence; empty: all were.
+func (t *Tuner) predicted() string {
+	h := t.digest()
+	n := 0
+	for _, c := range t.proven() {
+		if !h.timed(c) {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of them were predicted from shorter trials and other sizes", n)
 }
 
 // notes gives the sentences that the user should read.

@@ -306,3 +306,22 @@ func TestLeft(t *testing.T) {
 		s.Observe(d.run(n, r))
 	}
 }
+
+// TestReasonTellsPredictions checks that the reason says when configurations were compared without being timed.
+func TestReasonTellsPredictions(t *testing.T) {
+	only := global(64)
+	only.Sizes = []int{64}
+	for _, c := range []struct {
+		space     tuner.Space
+		predicted bool
+	}{{only, false}, {global(64), true}} {
+		f := search{c.space, tuner.Goal{Objective: tuner.Throughput, LimitBytes: 1000, SoakSteps: 2}, plain(1000).run}.finish(t)
+		r, err := f.tuner.Recommend()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(r.Reason, "predicted"); got != c.predicted {
+			t.Errorf("%d sizes: the reason is %q", len(c.space.Sizes), r.Reason)
+		}
+	}
+}

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,6 +20,8 @@ const quickExit = "atexit_sleep_ms=0"
 
 // TestScripts runs the command as its users do; each file tells what it shows.
 func TestScripts(t *testing.T) {
+	// Where the tests were started with hangups ignored, as nohup does, the scripts' commands get them all the same.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
