@@ -35,7 +35,7 @@ func judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Status, string
 		return tuner.Interrupted, "stopped by the user"
 	}
 	if peak := peakOf(h, t); h.LimitBytes != nil && peak > *h.LimitBytes {
-		return tuner.OOM, fmt.Sprintf("the peak of %s is above the limit of %s", FormatBytes(peak), FormatBytes(*h.LimitBytes))
+		return tuner.OOM, fmt.Sprintf("the peak of %s is %s above the limit of %s", FormatBytes(peak), FormatBytes(peak-*h.LimitBytes), FormatBytes(*h.LimitBytes))
 	}
 	if t.Failure != nil {
 		return judgeFailure(earlier, t)
