@@ -114,8 +114,8 @@ func stepDeadline(longest float64) time.Duration {
 }
 
 // take handles one message; a.ended says that it was the last.
-func (a *attempt) take(in incoming) *Failure {
-	switch m := in.message.(type) {
+func (a *attempt) take(in protocol.Incoming) *Failure {
+	switch m := in.Message.(type) {
 	case *protocol.Step:
 		return a.step(m)
 	case *protocol.Done:
@@ -132,9 +132,9 @@ func (a *attempt) take(in incoming) *Failure {
 		}
 		return &Failure{Type: m.Type, Phase: m.Phase, Text: m.Text}
 	case nil:
-		return a.silence(in.err)
+		return a.silence(in.Err)
 	}
-	return a.stop(FailureProtocol, fmt.Sprintf("the worker said %s in the middle of a trial", protocol.Name(in.message)))
+	return a.stop(FailureProtocol, fmt.Sprintf("the worker said %s in the middle of a trial", protocol.Name(in.Message)))
 }
 
 // step records one step.
@@ -183,7 +183,7 @@ func (a *attempt) drain() *Failure {
 	for {
 		select {
 		case in := <-a.worker.inbox:
-			if in.err != nil {
+			if in.Err != nil {
 				return a.death()
 			}
 			if failed := a.take(in); failed != nil || a.ended {
@@ -239,7 +239,7 @@ func (a *attempt) awaitReady(ctx context.Context, patience time.Duration) *Failu
 	defer late.Stop()
 	select {
 	case in := <-a.worker.inbox:
-		switch m := in.message.(type) {
+		switch m := in.Message.(type) {
 		case *protocol.Ready:
 			a.worker.ready = *m
 			return nil
@@ -247,9 +247,9 @@ func (a *attempt) awaitReady(ctx context.Context, patience time.Duration) *Failu
 			a.worker.spent = "it could not start"
 			return &Failure{Type: m.Type, Phase: m.Phase, Text: m.Text}
 		case nil:
-			return a.silence(in.err)
+			return a.silence(in.Err)
 		}
-		return a.stop(FailureProtocol, fmt.Sprintf("the worker's first message was %s, not ready", protocol.Name(in.message)))
+		return a.stop(FailureProtocol, fmt.Sprintf("the worker's first message was %s, not ready", protocol.Name(in.Message)))
 	case <-late.C:
 		return a.stop(FailureDeadline, fmt.Sprintf("the worker had not said ready after %v", patience))
 	case <-ctx.Done():

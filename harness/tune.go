@@ -59,12 +59,10 @@ func (s *session) nothingFits() error {
 // recommendation is the tuner's answer as a record.
 func (s *session) recommendation(r tuner.Recommendation) Recommendation {
 	notes := append([]string{}, r.Notes...)
-	if note := learningRateNote(s.header, r.Samples()); note != "" {
-		notes = append(notes, note)
-	}
-	if s.header.Facts.BatchNorm && r.Accumulation > 1 {
-		notes = append(notes, fmt.Sprintf("The model has batch normalisation, which sees one micro-batch of %d at a time and not the global batch of %d: the smaller the micro-batch, the more training differs. --batch bounds it from below.",
-			r.MicroBatch, r.Samples()))
+	for _, note := range []string{learningRateNote(s.header, r.Samples()), batchNormNote(s.header, r.Config)} {
+		if note != "" {
+			notes = append(notes, note)
+		}
 	}
 	return Recommendation{
 		V: JournalVersion, Record: KindRecommendation,
@@ -95,4 +93,14 @@ func learningRateNote(h Header, batch int) string {
 	}
 	return fmt.Sprintf("The global batch is %d and the recipe's is %d: the learning rate has to follow it; a usual first try for %s scales it %s, here times %.3g, and is then checked by training.",
 		batch, recipe, h.Settings.Optimizer, rule, ratio)
+}
+
+// batchNormNote says that accumulation does not train a model with batch
+// normalisation as the whole batch would; empty: it does.
+func batchNormNote(h Header, c tuner.Config) string {
+	if !h.Facts.BatchNorm || c.Accumulation == 1 {
+		return ""
+	}
+	return fmt.Sprintf("The model has batch normalisation, which sees one micro-batch of %d at a time and not the global batch of %d: the smaller the micro-batch, the more training differs. --batch bounds it from below.",
+		c.MicroBatch, c.Samples())
 }

@@ -20,11 +20,11 @@ type worker struct {
 	number  int // from 1, in the run
 	command *exec.Cmd
 	conn    *protocol.Conn
-	pipes   []*os.File      // this side's ends
-	request *os.File        // the end that the worker reads, of the pipes
-	inbox   <-chan incoming // what the worker says; the last has an error
-	left    chan struct{}   // closed when nobody reads the inbox any more
-	exited  chan struct{}   // closed when the process has ended
+	pipes   []*os.File               // this side's ends
+	request *os.File                 // the end that the worker reads, of the pipes
+	inbox   <-chan protocol.Incoming // what the worker says; the last has an error
+	left    chan struct{}            // closed when nobody reads the inbox any more
+	exited  chan struct{}            // closed when the process has ended
 	output  *output
 	watch   *residentWatch
 	kills   *int64 // the kernel's out-of-memory kills before the worker
@@ -33,12 +33,6 @@ type worker struct {
 	trials   int    // asked of it
 	baseline int64  // of its first trial; 0: none yet
 	spent    string // why it may not run another trial; empty: it may
-}
-
-// incoming is one message of a worker, or the error that is the last.
-type incoming struct {
-	message protocol.Message
-	err     error
 }
 
 // startWorker starts the workload's command; what it prints goes to log, which
@@ -66,7 +60,7 @@ func startWorker(w Workload, number int, log *os.File) (*worker, error) {
 		return nil, err
 	}
 	started.conn = protocol.NewConn(p.answer.ours, p.request.ours)
-	started.inbox = started.receive()
+	started.inbox = started.conn.Inbox(started.left)
 	started.output = copyOutput(p.printed.ours, log)
 	started.watch = watchGroup(command.Process.Pid)
 	return started, nil
@@ -89,25 +83,6 @@ func (w *worker) launch() error {
 		}
 	}()
 	return <-started
-}
-
-// receive passes on what the worker says until an error, which is the last.
-func (w *worker) receive() <-chan incoming {
-	inbox := make(chan incoming)
-	go func() {
-		for {
-			m, err := w.conn.Receive()
-			select {
-			case inbox <- incoming{m, err}:
-			case <-w.left:
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return inbox
 }
 
 // send gives the worker a message; one that does not read for a while is an error.

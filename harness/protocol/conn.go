@@ -138,6 +138,32 @@ func (c *Conn) Receive() (Message, error) {
 	return Decode(line)
 }
 
+// Incoming is what one Receive gave: a message, or the error that is the last.
+type Incoming struct {
+	Message Message
+	Err     error
+}
+
+// Inbox receives in the background and passes on what arrives, up to and with the
+// first error, after which nothing comes, or until left is closed. The channel is not closed.
+func (c *Conn) Inbox(left <-chan struct{}) <-chan Incoming {
+	inbox := make(chan Incoming)
+	go func() {
+		for {
+			m, err := c.Receive()
+			select {
+			case inbox <- Incoming{m, err}:
+			case <-left:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return inbox
+}
+
 // line reads up to and without the next newline.
 func (c *Conn) line() ([]byte, error) {
 	var line []byte

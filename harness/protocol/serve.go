@@ -63,9 +63,10 @@ func Serve(r io.Reader, w io.Writer, e Engine) error {
 	}
 	returned := make(chan struct{})
 	defer close(returned)
-	inbox := receiveAll(conn, returned)
-	for in := range inbox {
-		switch m := in.message.(type) {
+	inbox := conn.Inbox(returned)
+	for {
+		in := <-inbox
+		switch m := in.Message.(type) {
 		case *Trial:
 			if err := serveTrial(conn, e, *m, inbox); err != nil {
 				return err
@@ -73,47 +74,19 @@ func Serve(r io.Reader, w io.Writer, e Engine) error {
 		case *Exit:
 			return nil
 		case nil:
-			if errors.Is(in.err, io.EOF) {
+			if errors.Is(in.Err, io.EOF) {
 				return nil
 			}
-			return in.err
+			return in.Err
 		default:
 			return &Violation{fmt.Sprintf("a worker was sent %q; it takes trial and exit", m.op())}
 		}
 	}
-	return nil
-}
-
-// incoming is what one Receive gave.
-type incoming struct {
-	message Message
-	err     error
-}
-
-// receiveAll passes on what arrives, up to and with the first error, until
-// returned is closed.
-func receiveAll(conn *Conn, returned <-chan struct{}) <-chan incoming {
-	inbox := make(chan incoming)
-	go func() {
-		defer close(inbox)
-		for {
-			m, err := conn.Receive()
-			select {
-			case inbox <- incoming{m, err}:
-			case <-returned:
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return inbox
 }
 
 // serveTrial runs one trial and sends how it ended. It listens meanwhile:
 // whatever arrives before the answer is sent ends the worker.
-func serveTrial(conn *Conn, e Engine, t Trial, inbox <-chan incoming) error {
+func serveTrial(conn *Conn, e Engine, t Trial, inbox <-chan Incoming) error {
 	type ending struct {
 		answer Message
 		err    error // of the pipe
@@ -130,7 +103,7 @@ func serveTrial(conn *Conn, e Engine, t Trial, inbox <-chan incoming) error {
 		}
 		return conn.Send(end.answer)
 	case in := <-inbox:
-		if m, ok := in.message.(*Trial); ok {
+		if m, ok := in.Message.(*Trial); ok {
 			return &Violation{fmt.Sprintf("trial %d was asked for while trial %d runs", m.Number, t.Number)}
 		}
 		return ErrGone
