@@ -1,9 +1,9 @@
 package reports
 
 import (
-	"slices"
-
 	"gonum.org/v1/plot/plotter"
+
+	"autotune/tuner/stats"
 )
 
 // fitLine fits y = fixed + slope x by the median of the slopes between all pairs
@@ -19,19 +19,13 @@ func fitLine(points plotter.XYs) (fixed, slope float64, ok bool) {
 			}
 		}
 	}
-	if len(slopes) == 0 {
+	slope, err := stats.Median(slopes)
+	if err != nil { // there are none
 		return 0, 0, false
 	}
-	slope = middle(slopes)
 	for _, p := range points {
 		rests = append(rests, p.Y-slope*p.X)
 	}
-	return middle(rests), slope, true
-}
-
-// middle is the median of one or more values.
-func middle(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	fixed, err = stats.Median(rests)
+	return fixed, slope, err == nil
 }
