@@ -12,6 +12,13 @@ type Tuner struct {
 	goal   Goal
 	trials []Trial
 	known  *history // of the trials; nil: to be made
+	asked  *answer  // of Next to the trials; nil: to be made
+}
+
+// answer is what Next gives.
+type answer struct {
+	request Request
+	more    bool
 }
 
 // New gives a tuner that has seen no trial. It is an error where the space is
@@ -35,7 +42,7 @@ func New(space Space, goal Goal) (*Tuner, error) {
 // interrupted trial says nothing.
 func (t *Tuner) Observe(trial Trial) {
 	t.trials = append(t.trials, trial)
-	t.known = nil
+	t.known, t.asked = nil, nil
 }
 
 // digest gives what the trials show.
@@ -49,6 +56,15 @@ func (t *Tuner) digest() *history {
 // Next gives the trial to run next; false: the search has ended and Recommend
 // has the answer. Called again without an Observe in between it gives the same.
 func (t *Tuner) Next() (Request, bool) {
+	if t.asked == nil {
+		request, more := t.decide()
+		t.asked = &answer{request, more}
+	}
+	return t.asked.request, t.asked.more
+}
+
+// decide works out what Next gives.
+func (t *Tuner) decide() (Request, bool) {
 	if !t.spent() {
 		for _, stage := range t.stages() {
 			if r, ok := stage(); ok {
