@@ -65,5 +65,5 @@ func (b *Builder) Graph(name, sampleUnit string, recipe Recipe) (*Graph, error) 
 		return nil, fmt.Errorf("model %q: layer %q: logits of the shape %v; the last layer must give a vector of classes, or one per token",
 			name, last.Name, last.Shape)
 	}
-	return &Graph{name: name, layers: b.layers, recipe: recipe, sampleUnit: sampleUnit}, nil
+	return &Graph{layers: b.layers, recipe: recipe, sampleUnit: sampleUnit}, nil
 }

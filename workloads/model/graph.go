@@ -5,7 +5,6 @@ import "slices"
 // Graph is a model: layers in an order in which each comes after its inputs.
 // It does not change once it is built.
 type Graph struct {
-	name       string
 	layers     []*Layer
 	recipe     Recipe
 	sampleUnit string
@@ -52,9 +51,6 @@ func (r Recipe) Rate(optimizer string, samples int) float64 {
 	}
 	return rate * min(1, float64(samples)/float64(r.GlobalBatch))
 }
-
-// Name is the model's name, such as resnet20.
-func (g *Graph) Name() string { return g.name }
 
 // Layers are the layers in order: the first is the input, the last gives the
 // logits over which the loss, a cross-entropy, is taken.
