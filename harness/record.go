@@ -15,6 +15,7 @@ const JournalVersion = 1
 // The kinds of record, in the field "record".
 const (
 	KindHeader         = "header"
+	KindForecast       = "forecast"
 	KindTrial          = "trial"
 	KindRecommendation = "recommendation"
 )
@@ -25,10 +26,14 @@ const (
 type Settings struct {
 	Command      string            `json:"command"` // tune or bench
 	Model        string            `json:"model"`
-	Set          map[string]string `json:"set,omitempty"` // the model's options
-	Engine       string            `json:"engine"`        // as asked: auto, gorgonia, simulated
+	Set          map[string]string `json:"set,omitempty"`     // the model's options
+	Input        string            `json:"input,omitempty"`   // shape of a sample, as written: 3,224,224; empty: by inspection
+	Classes      int               `json:"classes,omitempty"` // 0: by inspection
+	Engine       string            `json:"engine"`            // as asked: auto, gorgonia, pytorch, simulated
+	Python       string            `json:"python,omitempty"`  // the interpreter; empty: the first that is found
 	Device       string            `json:"device"`
 	Precision    []string          `json:"precision"`
+	Knobs        []string          `json:"knobs,omitempty"`        // as written: NAME (without and with it) or NAME=VALUE
 	Batch        string            `json:"batch"`                  // as written: 1..4096 or 8,16,32; empty: the default
 	Accumulation []int             `json:"accumulation,omitempty"` // empty: whatever the global batch asks for
 	GlobalBatch  string            `json:"global_batch"`           // a number, "any", or empty: the recipe's
@@ -53,18 +58,21 @@ type Header struct {
 	Settings Settings  `json:"settings"`
 
 	// What the settings came to on this machine.
-	Model        string      `json:"model"` // an alias resolved, such as resnet20
-	Facts        ModelFacts  `json:"facts"`
-	Engine       string      `json:"engine"`
-	EngineReason string      `json:"engine_reason"` // why this engine, a clause
-	Device       string      `json:"device"`        // such as "cpu"
-	DeviceName   string      `json:"device_name"`   // such as the CPU's model
-	LimitOn      string      `json:"limit_on"`      // the counter that the limit holds
-	LimitBytes   *int64      `json:"memory_limit_bytes"`
-	LimitSource  string      `json:"memory_limit_source"` // where the limit came from, a clause
-	Headroom     int64       `json:"headroom_bytes"`
-	GlobalBatch  int         `json:"global_batch"` // 0: any
-	Environment  Environment `json:"environment"`
+	Model        string     `json:"model"` // an alias resolved, such as resnet20
+	Facts        ModelFacts `json:"facts"`
+	Engine       string     `json:"engine"`
+	EngineReason string     `json:"engine_reason"`         // why this engine, a clause
+	Device       string     `json:"device"`                // such as "cpu"
+	DeviceName   string     `json:"device_name"`           // such as the CPU's model
+	DeviceBusy   string     `json:"device_busy,omitempty"` // who else uses it, a clause
+	// Versions are those of the libraries that train, by name.
+	Versions    map[string]string `json:"versions,omitempty"`
+	LimitOn     string            `json:"limit_on"` // the counter that the limit holds
+	LimitBytes  *int64            `json:"memory_limit_bytes"`
+	LimitSource string            `json:"memory_limit_source"` // where the limit came from, a clause
+	Headroom    int64             `json:"headroom_bytes"`
+	GlobalBatch int               `json:"global_batch"` // 0: any
+	Environment Environment       `json:"environment"`
 }
 
 // ModelFacts is what is known of a model before it runs.
@@ -76,6 +84,17 @@ type ModelFacts struct {
 	BatchNorm       bool   `json:"batch_norm"`       // training depends on the micro-batch
 	RecipeBatch     int    `json:"recipe_global_batch"`
 	RecipeOptimizer string `json:"recipe_optimizer"`
+}
+
+// ForecastRecord is the memory of a set as its engine predicted it before it ran.
+type ForecastRecord struct {
+	V      int    `json:"v"`
+	Record string `json:"record"`
+	tuner.Forecast
+	// Counter is the counter whose peak is predicted; empty: the prediction failed.
+	Counter     string   `json:"counter,omitempty"`
+	WallSeconds float64  `json:"wall_seconds"` // start of a worker included
+	Failure     *Failure `json:"failure"`      // null: it was predicted
 }
 
 // TrialRecord is one trial as it was seen. What it means is derived by Judge
@@ -94,6 +113,10 @@ type TrialRecord struct {
 	Losses        []*float64 `json:"losses"`    // warm-up steps included; null: not finite
 	Samples       []int      `json:"samples"`   // that each step saw, warm-up steps included
 	StepsRun      int        `json:"steps_run"` // as the worker says; 0 where it did not end
+	// DeviceSeconds are the timed steps' times by the device's own events; absent: the device has none.
+	DeviceSeconds []float64 `json:"device_seconds,omitempty"`
+	// SkippedSteps is how many steps changed no weight, because a gradient of fp16 was not finite.
+	SkippedSteps int `json:"skipped_steps,omitempty"`
 	// WallSeconds is from the request to the record, the start of a worker included.
 	WallSeconds float64 `json:"wall_seconds"`
 	// HarnessCPUSeconds is the processor time that the harness itself used meanwhile.

@@ -156,15 +156,23 @@ func (s *session) attempt(record *TrialRecord) *attempt {
 // request is what the worker is asked.
 func (s *session) request(r *TrialRecord) *protocol.Trial {
 	t := &protocol.Trial{
-		Number: r.Number, Model: s.workload.Model, Options: s.workload.Options,
-		Optimizer: s.header.Settings.Optimizer, Seed: s.header.Settings.Seed,
-		Precision: r.Precision, MicroBatch: r.MicroBatch, Accumulation: r.Accumulation, Knobs: r.Knobs,
+		Work: s.work(r.Config), Number: r.Number, MicroBatch: r.MicroBatch,
 		WarmupSteps: r.WarmupSteps, Steps: r.Steps, Seconds: r.Seconds,
 	}
 	if s.header.LimitBytes != nil {
 		t.LimitBytes = *s.header.LimitBytes
 	}
 	return t
+}
+
+// work is what is trained with the configuration, whatever its size.
+func (s *session) work(c tuner.Config) protocol.Work {
+	return protocol.Work{
+		Model: s.workload.Model, Options: s.workload.Options,
+		Optimizer: s.header.Settings.Optimizer, Seed: s.header.Settings.Seed,
+		Precision: c.Precision, Accumulation: c.Accumulation, Knobs: c.Knobs,
+		Graph: s.workload.Graph, InputShape: s.workload.InputShape, Classes: s.workload.Classes,
+	}
 }
 
 // start starts a worker and waits until it is ready. Its error means that the program cannot be started.

@@ -1,6 +1,9 @@
 package harness
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Workload is one model on one engine and device: how its worker starts and
 // what is known of it beforehand. The harness knows no model but through it.
@@ -8,20 +11,44 @@ type Workload struct {
 	// Command is the worker's argument list, the program first. The harness adds
 	// the pipes: descriptor 3 is read by the worker, 4 is written.
 	Command []string
+	// Prepare writes the worker's own files into a folder, which is the run's where there
+	// is one, and gives the argument list; nil: Command is all. It may be called again for the same folder.
+	Prepare func(folder string) (command []string, err error)
 	// Env are variables for the worker, as NAME=VALUE, added to the harness's own.
 	Env []string
 	// StartTimeout is how long the worker may take from its start to ready; 0: DefaultStartTimeout.
 	StartTimeout time.Duration
 
-	Model        string            // an alias resolved, such as resnet20
-	Options      map[string]string // of the model, sent with each trial
+	Model   string            // an alias resolved, such as resnet20
+	Options map[string]string // of the model, sent with each trial
+	// Graph is a built-in model's layers for an engine that does not know it by name;
+	// nil: it does. InputShape and Classes are sent where the user gave them.
+	Graph      json.RawMessage
+	InputShape []int
+	Classes    int
+
 	Facts        ModelFacts
 	Engine       string
-	EngineReason string // why this engine, a clause; empty: it was asked for
+	EngineReason string            // why this engine, a clause; empty: it was asked for
+	Versions     map[string]string // of the libraries that train
 	Device       string
 	DeviceName   string
-	Precisions   []string // that the engine can run
-	LimitOn      string   // the counter that the limit holds
+	// DeviceBusy says in a clause who else uses the device; empty: nobody that is known of.
+	DeviceBusy string
+	// DeviceBytes is the memory of the device that trials can have now; nil: the device is the host.
+	DeviceBytes *int64
+	Precisions  []string // that the engine can run
+	Knobs       []string // names of the knobs that the engine has
+	LimitOn     string   // the counter that the limit holds
+	// LimitOnNone is the counter that tells what fits where no limit is set; empty: LimitOn.
+	LimitOnNone string
+	// WarmupSteps is the number of optimizer steps of a trial before the clock counts; 0: 1.
+	WarmupSteps int
+	// Predicts says that the worker can predict memory; Unpredicted why it cannot, a clause.
+	Predicts    bool
+	Unpredicted string
+	// Notes are sentences on the workload that the user should read before it starts.
+	Notes []string
 }
 
 // DefaultStartTimeout is how long a worker may take from its start to ready.

@@ -17,6 +17,10 @@ type Space struct {
 	Accumulations []int
 	// GlobalBatch is the number of samples per optimizer step that the recommendation must have; 0: any.
 	GlobalBatch int
+	// WarmupSteps is the number of optimizer steps of a trial before the clock counts; 0: 1.
+	WarmupSteps int
+	// Predicts says that Next may ask for forecasts.
+	Predicts bool
 }
 
 // check says what is wrong with the space, or nil.

@@ -24,6 +24,10 @@ const (
 	Time  Purpose = "time"  // to measure throughput
 	Soak  Purpose = "soak"  // the winner again, longer, in a fresh process
 	Bench Purpose = "bench" // one repeat of a given configuration, in a fresh process
+	// Predict is no trial: the engine is to say without running what memory the set needs
+	// (Tuner.Foresee takes the answer). The micro-batch of such a request is 0, its
+	// accumulation 1, or 2 for any from 2 on.
+	Predict Purpose = "predict"
 )
 
 // Request asks for one trial.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Message is one of *Ready, *Trial, *Step, *Done, *Failed and *Exit.
+// Message is one of *Ready, *Predict, *Predicted, *Trial, *Step, *Done, *Failed and *Exit.
 type Message interface {
 	op() string
 	head() *Head
@@ -20,12 +20,14 @@ type Message interface {
 // head gives every message that embeds a Head access to it.
 func (h *Head) head() *Head { return h }
 
-func (*Ready) op() string  { return OpReady }
-func (*Trial) op() string  { return OpTrial }
-func (*Step) op() string   { return OpStep }
-func (*Done) op() string   { return OpDone }
-func (*Failed) op() string { return OpFailed }
-func (*Exit) op() string   { return OpExit }
+func (*Ready) op() string     { return OpReady }
+func (*Predict) op() string   { return OpPredict }
+func (*Predicted) op() string { return OpPredicted }
+func (*Trial) op() string     { return OpTrial }
+func (*Step) op() string      { return OpStep }
+func (*Done) op() string      { return OpDone }
+func (*Failed) op() string    { return OpFailed }
+func (*Exit) op() string      { return OpExit }
 
 // Name is the operation of a message, such as "step".
 func Name(m Message) string { return m.op() }
@@ -197,7 +199,7 @@ func Decode(line []byte) (Message, error) {
 	}
 	m := newMessage(head.Op)
 	if m == nil {
-		return nil, &Violation{fmt.Sprintf("unknown operation %q; version %d has ready, trial, step, done, failed and exit", excerpt([]byte(head.Op)), Version)}
+		return nil, &Violation{fmt.Sprintf("unknown operation %q; version %d has ready, predict, predicted, trial, step, done, failed and exit", excerpt([]byte(head.Op)), Version)}
 	}
 	if err := json.Unmarshal(line, m); err != nil {
 		return nil, &Violation{fmt.Sprintf("a line is not a valid %s (%v): %s", head.Op, err, excerpt(line))}
@@ -210,6 +212,10 @@ func newMessage(op string) Message {
 	switch op {
 	case OpReady:
 		return new(Ready)
+	case OpPredict:
+		return new(Predict)
+	case OpPredicted:
+		return new(Predicted)
 	case OpTrial:
 		return new(Trial)
 	case OpStep:

@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -14,9 +15,13 @@ import (
 
 func TestConnRoundTrip(t *testing.T) {
 	loss := 0.5
+	work := protocol.Work{Model: "mlp", Options: map[string]string{"width": "8"}, Optimizer: "sgd", Seed: math.MaxUint64,
+		Precision: "fp32", Accumulation: 2, Graph: json.RawMessage(`{"layers":[]}`), InputShape: []int{3, 8, 8}, Classes: 10}
 	sent := []protocol.Message{
 		&protocol.Ready{Engine: "e", Device: "cpu", Precisions: []string{"fp32"}, Counters: []string{protocol.Resident}, Versions: map[string]string{"lib": "1"}},
-		&protocol.Trial{Number: 1, Model: "mlp", Options: map[string]string{"width": "8"}, Optimizer: "sgd", Seed: math.MaxUint64, Precision: "fp32", MicroBatch: 4, Accumulation: 2, WarmupSteps: 1, Steps: 2, Seconds: 0.5, LimitBytes: 1 << 40},
+		&protocol.Predict{Work: work, MicroBatches: []int{4, 8}},
+		&protocol.Predicted{Counter: protocol.Tensors, Lines: []protocol.Line{{Fixed: 1, PerSample: 2.5}}, Splits: []protocol.Split{{MicroBatch: 4, Peak: 11, Parameters: 11}}, RoomBytes: 7},
+		&protocol.Trial{Work: work, Number: 1, MicroBatch: 4, WarmupSteps: 1, Steps: 2, Seconds: 0.5, LimitBytes: 1 << 40},
 		&protocol.Step{Warmup: true, Seconds: 0.25, Loss: &loss, Samples: 8},
 		&protocol.Step{Seconds: 0.25, Samples: 8},
 		&protocol.Done{StepsRun: 2, Memory: protocol.Memory{Peak: map[string]int64{protocol.Resident: 7}, Reset: true}},

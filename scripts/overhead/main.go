@@ -59,7 +59,8 @@ func bareLoop(j job) error {
 	engine := gorgonia.NewEngine()
 	var steps []float64
 	_, err := engine.Run(protocol.Trial{
-		Model: j.model, Optimizer: "sgd", Seed: 1, Precision: "fp32", MicroBatch: j.batch, Accumulation: 1,
+		Work:        protocol.Work{Model: j.model, Optimizer: "sgd", Seed: 1, Precision: "fp32", Accumulation: 1},
+		MicroBatch:  j.batch,
 		WarmupSteps: 1, Steps: harness.SoakSteps, Seconds: j.seconds,
 	}, func(s protocol.Step) error {
 		if !s.Warmup {

@@ -18,8 +18,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // ask is a small trial that works; the function changes it.
 func ask(change func(*protocol.Trial)) protocol.Trial {
 	t := protocol.Trial{
-		Model: "mlp", Options: map[string]string{"width": "8"}, Optimizer: "sgd", Seed: 1,
-		Precision: "fp32", MicroBatch: 2, Accumulation: 1, WarmupSteps: 1, Steps: 1,
+		Work: protocol.Work{Model: "mlp", Options: map[string]string{"width": "8"}, Optimizer: "sgd", Seed: 1,
+			Precision: "fp32", Accumulation: 1},
+		MicroBatch: 2, WarmupSteps: 1, Steps: 1,
 	}
 	if change != nil {
 		change(&t)
@@ -43,11 +44,11 @@ func train(t *testing.T, trial protocol.Trial) ([]protocol.Step, protocol.Done) 
 
 func TestLossFalls(t *testing.T) {
 	for _, trial := range []protocol.Trial{
-		{Model: "mlp", Options: map[string]string{"width": "64"}, Optimizer: "sgd", MicroBatch: 32, Accumulation: 2, Steps: 20},
-		{Model: "lenet", Optimizer: "adam", MicroBatch: 64, Steps: 12},
-		{Model: "resnet20", Options: map[string]string{"image": "8"}, Optimizer: "momentum", MicroBatch: 64, Steps: 6},
-		{Model: "gpt", Options: map[string]string{"layers": "1", "width": "32", "heads": "2", "tokens": "4"},
-			Optimizer: "adamw", MicroBatch: 64, Steps: 35},
+		{Work: protocol.Work{Model: "mlp", Options: map[string]string{"width": "64"}, Optimizer: "sgd", Accumulation: 2}, MicroBatch: 32, Steps: 20},
+		{Work: protocol.Work{Model: "lenet", Optimizer: "adam"}, MicroBatch: 64, Steps: 12},
+		{Work: protocol.Work{Model: "resnet20", Options: map[string]string{"image": "8"}, Optimizer: "momentum"}, MicroBatch: 64, Steps: 6},
+		{Work: protocol.Work{Model: "gpt", Options: map[string]string{"layers": "1", "width": "32", "heads": "2", "tokens": "4"},
+			Optimizer: "adamw"}, MicroBatch: 64, Steps: 35},
 	} {
 		trial.Precision, trial.Seed, trial.Accumulation = "fp32", 1, max(1, trial.Accumulation)
 		steps, _ := train(t, trial)

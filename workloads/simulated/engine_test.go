@@ -16,8 +16,8 @@ import (
 
 func ask(number, size int, options map[string]string) protocol.Trial {
 	return protocol.Trial{
-		Number: number, Model: "simulated", Options: options, Seed: 7,
-		Precision: "fp32", MicroBatch: size, Accumulation: 2, WarmupSteps: 1, Steps: 3,
+		Work:   protocol.Work{Model: "simulated", Options: options, Seed: 7, Precision: "fp32", Accumulation: 2},
+		Number: number, MicroBatch: size, WarmupSteps: 1, Steps: 3,
 	}
 }
 
