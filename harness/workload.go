@@ -13,7 +13,7 @@ type Workload struct {
 	Command []string
 	// Prepare writes the worker's own files into a folder, which is the run's where there
 	// is one, and gives the argument list; nil: Command is all. It may be called again for the same folder.
-	Prepare func(folder string) (command []string, err error)
+	Prepare func(folder string) (command []string, err error) `json:"-"`
 	// Env are variables for the worker, as NAME=VALUE, added to the harness's own.
 	Env []string
 	// StartTimeout is how long the worker may take from its start to ready; 0: DefaultStartTimeout.
