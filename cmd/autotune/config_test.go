@@ -35,7 +35,7 @@ func TestConfigSaysWhatFlagsSay(t *testing.T) {
 	fromFlags, want := searchFlags()
 	if err := fromFlags.Parse(strings.Fields(`--model gpt --set layers=2 --set width=64 --engine gorgonia --device cpu
 		--precision fp32,fp64 --batch 1..8 --accumulation 1,2,4 --global-batch any --optimizer adamw --memory-limit 90% --trial-timeout 90s
-		--seed 18446744073709551615 --objective memory --headroom 64MiB --max-trials 9 --max-time 1h30m --soak 0s`)); err != nil {
+		--seed 18446744073709551615 --input 3,64,64 --classes 10 --python /opt/python --knobs checkpointing,compile=on --objective memory --headroom 64MiB --max-trials 9 --max-time 1h30m --soak 0s`)); err != nil {
 		t.Fatal(err)
 	}
 	fromFile, got := searchFlags()
@@ -55,6 +55,10 @@ optimizer: adamw
 memory-limit: 90%
 trial-timeout: 90s
 seed: 18446744073709551615
+input: [3, 64, 64]
+classes: 10
+python: /opt/python
+knobs: [checkpointing, compile=on]
 objective: memory
 headroom: 64MiB
 max-trials: 9

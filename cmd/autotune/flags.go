@@ -10,6 +10,7 @@ import (
 	"autotune/harness"
 	"autotune/tuner"
 	"autotune/workloads"
+	"autotune/workloads/pytorch"
 )
 
 // defaultSettings are the settings that a command begins with.
@@ -17,7 +18,6 @@ func defaultSettings(command string) harness.Settings {
 	s := harness.Settings{
 		Command:      command,
 		Engine:       workloads.Auto,
-		Device:       "cpu",
 		Precision:    []string{"fp32"},
 		TrialTimeout: harness.DefaultTrialTimeout,
 		Seed:         1,
@@ -33,17 +33,47 @@ func defaultSettings(command string) harness.Settings {
 
 // addTrainingFlags adds the flags that say what is trained, with what, and how.
 func addTrainingFlags(f *pflag.FlagSet, s *harness.Settings) {
-	f.Var(text{value: &s.Model}, "model", "`NAME` of what is trained (autotune models lists them)")
-	f.Var(options{&s.Set}, "set", "a model's option as `KEY=VALUE`; can be given again")
+	addModelFlags(f, s)
 	f.Var(text{value: &s.Engine}, "engine", "`NAME` of what runs the steps: "+strings.Join(workloads.EngineNames(), ", "))
-	f.Var(text{value: &s.Device}, "device", "`DEVICE` to train on: cpu, cuda or cuda:N")
+	addDeviceFlags(f, s)
 	f.Var(names{&s.Precision, oneOf(harness.Precisions()...)}, "precision", "`LIST` of precisions: "+strings.Join(harness.Precisions(), ", "))
+	addKnobFlag(f, s)
 	f.Var(text{&s.Batch, checkSizes}, "batch", "micro-batch `SIZES`: a range 1..4096, a list 8,16,32, multiples 8..512:8, powers 1..1024:x2 (a search's default: 1 to the global batch)")
-	f.Var(sizes{&s.Accumulation, tuner.ParseSizes}, "accumulation", "accumulation steps as `SIZES`: 1,2,4 (default what the global batch asks for, else 1)")
+	addAccumulationFlag(f, s)
 	f.Var(text{&s.GlobalBatch, checkGlobalBatch}, "global-batch", "samples per optimizer step, `N` or any (a search's default: the model's recipe)")
-	f.Var(text{&s.Optimizer, oneOf(harness.Optimizers()...)}, "optimizer", "`NAME`: "+strings.Join(harness.Optimizers(), ", ")+" (default the model's recipe)")
+	addOptimizerFlag(f, s)
 	f.Var(text{&s.MemoryLimit, checkLimit}, "memory-limit", "`SIZE` such as 2GiB, a share of what is available such as 90%, or none (default the smaller of 2GiB and 50%)")
 	f.Var(seconds{&s.TrialTimeout, true}, "trial-timeout", "`DURATION` after which a trial is stopped, start-up not counted")
+	addSeedFlag(f, s)
+}
+
+// addModelFlags adds the flags that name a model.
+func addModelFlags(f *pflag.FlagSet, s *harness.Settings) {
+	f.Var(text{value: &s.Model}, "model", "`NAME` of what is trained (autotune models lists them)")
+	f.Var(options{&s.Set}, "set", "a model's option as `KEY=VALUE`; can be given again")
+	f.Var(text{&s.Input, checkShape}, "input", "`SHAPE` of one sample, such as 3,224,224, for a model of PyTorch (default by inspection)")
+	f.Var(count{&s.Classes, 1}, "classes", "`N` classes of a model of PyTorch (default by inspection)")
+}
+
+// addDeviceFlags adds the flags that say where PyTorch is found and what it trains on.
+func addDeviceFlags(f *pflag.FlagSet, s *harness.Settings) {
+	f.Var(text{value: &s.Python}, "python", "`FILE` of the Python interpreter with PyTorch (default the active virtual environment's, else python3)")
+	f.Var(text{value: &s.Device}, "device", "`DEVICE` to train on: cpu, cuda or cuda:N (default cuda where PyTorch can use it, else cpu)")
+}
+
+func addKnobFlag(f *pflag.FlagSet, s *harness.Settings) {
+	f.Var(names{&s.Knobs, checkKnob}, "knobs", "`LIST` of knobs of PyTorch to try, each NAME (without and with it) or NAME=VALUE: "+strings.Join(pytorch.Knobs(), ", "))
+}
+
+func addAccumulationFlag(f *pflag.FlagSet, s *harness.Settings) {
+	f.Var(sizes{&s.Accumulation, tuner.ParseSizes}, "accumulation", "accumulation steps as `SIZES`: 1,2,4 (default what the global batch asks for, else 1)")
+}
+
+func addOptimizerFlag(f *pflag.FlagSet, s *harness.Settings) {
+	f.Var(text{&s.Optimizer, oneOf(harness.Optimizers()...)}, "optimizer", "`NAME`: "+strings.Join(harness.Optimizers(), ", ")+" (default the model's recipe)")
+}
+
+func addSeedFlag(f *pflag.FlagSet, s *harness.Settings) {
 	f.Var(seed{&s.Seed}, "seed", "`N` that weights and data are made from")
 }
 
@@ -114,4 +144,18 @@ func checkGlobalBatch(s string) error {
 		return nil
 	}
 	return errors.New("neither a number of samples from 1 on nor any")
+}
+
+func checkShape(s string) error {
+	_, err := workloads.ParseShape(s)
+	return err
+}
+
+// checkKnob refuses what is no knob; whether the engine has it is seen when the engine is known.
+func checkKnob(s string) error {
+	name, value, given := strings.Cut(s, "=")
+	if given && value == "" {
+		return errors.New("a knob without its value; write NAME, or NAME=VALUE such as checkpointing=on")
+	}
+	return oneOf(pytorch.Knobs()...)(name)
 }

@@ -28,7 +28,8 @@ func TestDurations(t *testing.T) {
 func TestValuesReadThemselves(t *testing.T) {
 	flags, _ := searchFlags()
 	if err := flags.Parse([]string{"--model", "mlp", "--batch", "1..8", "--accumulation", "1,2", "--global-batch", "8", "--optimizer", "sgd",
-		"--memory-limit", "1GiB", "--headroom", "1%", "--set", "width=3"}); err != nil {
+		"--memory-limit", "1GiB", "--headroom", "1%", "--set", "width=3", "--input", "3,32,32", "--classes", "10", "--python", "python3", "--device", "cpu",
+		"--knobs", "checkpointing,compile=on"}); err != nil {
 		t.Fatal(err)
 	}
 	flags.VisitAll(func(f *pflag.Flag) {

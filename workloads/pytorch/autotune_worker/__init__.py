@@ -1,0 +1,1 @@
+"""The worker of autotune that trains with PyTorch (docs/protocol.md)."""
