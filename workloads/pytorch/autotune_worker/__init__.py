@@ -1,1 +1,1 @@
-"""The worker of autotune that trains with PyTorch (docs/protocol.md)."""
+"""The worker of autotune's PyTorch engine. It needs torch 1.13 or later and nothing else."""
