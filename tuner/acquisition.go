@@ -61,7 +61,7 @@ func worth(r Request, log float64) float64 {
 }
 
 // firstLook asks for a trial while nothing ran yet: a size in the middle of the
-// set that was tried least, and after each failure one of half the rank.
+// set that was tried least, of those foreseen to fit, and after each failure one of half the rank.
 func (t *Tuner) firstLook() (Request, bool) {
 	h := t.digest()
 	tried := map[Set]int{}
@@ -84,7 +84,8 @@ func (t *Tuner) firstLook() (Request, bool) {
 	if len(choice) == 0 {
 		return Request{}, false
 	}
-	return fitRequest(t.shortOf(choice[len(choice)/2>>failures])), true
+	choice = t.foreseenToFit(choice)
+	return t.fitRequest(t.shortOf(choice[len(choice)/2>>failures])), true
 }
 
 // shortOf gives the configuration with the least accumulation steps of its class,
@@ -107,9 +108,9 @@ func (t *Tuner) look(c Config) Request {
 	short := t.shortOf(c)
 	dear := c.Accumulation > short.Accumulation && seconds > slowStep && deviation > unsureSpread
 	if !h.knownToFit(c) || dear && len(h.ran(short)) == 0 {
-		return fitRequest(short)
+		return t.fitRequest(short)
 	}
-	return timeRequest(c, seconds)
+	return t.timeRequest(c, seconds)
 }
 
 // knownToFit says whether the size, or a larger one, left the headroom with as many steps.

@@ -11,6 +11,8 @@ type borderSearch struct {
 	sizes  []int // allowed, rising
 	ledger *ledger
 	limit  int64 // bytes; 0: not known
+	// foresight is a forecast of the sizes' memory, not corrected; nil: there is none.
+	foresight *foresight
 }
 
 // bracket gives the indices between which the border lies: low fits (-1: none
@@ -87,16 +89,21 @@ func (b borderSearch) untried(i, low, high int) (int, bool) {
 	return 0, false
 }
 
-// firstTimes is how many times the smallest size the first one to be tried is: large
-// enough to tell what a sample needs, and small enough to fit as a rule.
+// firstTimes is how many times the smallest size the first one to be tried is, and how
+// many times it fits into a border that is foreseen: large enough to tell what a sample
+// needs, and small enough to fit as a rule.
 const firstTimes = 8
 
 // target gives the index that promises the most, strictly between low and high.
 func (b borderSearch) target(low, high int) int {
-	if low < 0 && high == len(b.sizes) {
-		return min(b.index(firstTimes*b.sizes[0]), high-1)
+	i, ok := b.foreseen(low, high)
+	switch {
+	case ok:
+	case low < 0 && high == len(b.sizes):
+		i = b.index(firstTimes * b.sizes[0])
+	default:
+		i = b.guess(low, high)
 	}
-	i := b.guess(low, high)
 	return min(max(i, low+1), high-1)
 }
 

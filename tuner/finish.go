@@ -60,7 +60,7 @@ func (t *Tuner) nextSoak() (Request, bool) {
 		return Request{}, false
 	}
 	return Request{
-		Config: best, Purpose: Soak, WarmupSteps: 1,
+		Config: best, Purpose: Soak, WarmupSteps: t.space.warmup(),
 		Steps: t.goal.SoakSteps, Seconds: t.goal.SoakSeconds, Fresh: true,
 	}, true
 }

@@ -8,7 +8,10 @@ import (
 // usualTimed is the number of configurations that a search usually measures beside the borders.
 const usualTimed = 3
 
-// Left estimates how many trials are left, and how many seconds they will take. The
+// foreseenTrials is the number of trials that prove a border which was foreseen.
+const foreseenTrials = 3
+
+// Left estimates how many trials are left, forecasts not counted, and how many seconds they will take. The
 // seconds are 0 before a trial has ended; a bound on trials or time is heeded.
 func (t *Tuner) Left() (trials int, seconds float64) {
 	r, more := t.Next()
@@ -66,7 +69,11 @@ func (t *Tuner) searchLeft() int {
 			least, most := fit.border(t.goal.LimitBytes)
 			width = min(width, 1+max(1, int(math.Min(most, 1e9)-math.Min(least, 1e9))))
 		}
-		left += bits.Len(uint(width))
+		trials := bits.Len(uint(width))
+		if _, ok := search.foreseen(low, high); ok {
+			trials = min(trials, foreseenTrials-min(foreseenTrials-1, len(search.ledger.sizes)))
+		}
+		left += trials
 	}
 	if t.goal.Objective != Batch {
 		timed := 0

@@ -13,6 +13,8 @@ type Tuner struct {
 	trials []Trial
 	known  *history // of the trials; nil: to be made
 	asked  *answer  // of Next to the trials; nil: to be made
+	// forecasts are what engines said of memory, those that failed among them.
+	forecasts map[ledgerKey]Forecast
 }
 
 // answer is what Next gives.
@@ -34,7 +36,7 @@ func New(space Space, goal Goal) (*Tuner, error) {
 	space.Sets = slices.Clone(space.Sets)
 	space.Sizes = slices.Clone(space.Sizes)
 	space.Accumulations = slices.Clone(space.Accumulations)
-	return &Tuner{space: space, goal: goal}, nil
+	return &Tuner{space: space, goal: goal, forecasts: map[ledgerKey]Forecast{}}, nil
 }
 
 // Observe takes in a finished trial, before the first Next as well (a run that is
@@ -53,17 +55,21 @@ func (t *Tuner) digest() *history {
 	return t.known
 }
 
-// Next gives the trial to run next; false: the search has ended and Recommend
-// has the answer. Called again without an Observe in between it gives the same.
+// Next gives the trial to run next, or asks for a forecast of memory (the purpose
+// Predict, to be answered with Foresee); false: the search has ended and Recommend
+// has the answer. Called again without an answer in between it gives the same.
 func (t *Tuner) Next() (Request, bool) {
 	if t.asked == nil {
 		request, more := t.decide()
+		if more && t.wantsForecast(request) {
+			request = forecastRequest(request)
+		}
 		t.asked = &answer{request, more}
 	}
 	return t.asked.request, t.asked.more
 }
 
-// decide works out what Next gives.
+// decide works out which trial is next.
 func (t *Tuner) decide() (Request, bool) {
 	if !t.spent() {
 		for _, stage := range t.stages() {
@@ -104,13 +110,18 @@ func (t *Tuner) bound() string {
 	return ""
 }
 
-// fitRequest asks whether a size fits: two optimizer steps and three passes, or more.
-func fitRequest(c Config) Request {
-	steps := 2
-	if c.Accumulation >= 2 {
-		steps = 1
-	}
-	return Request{Config: c, Purpose: Fit, WarmupSteps: 1, Steps: steps}
+// The least that a Fit trial runs, its warm-up included. The optimizer's state is there from
+// the second step on, and gradients beside a forward pass from the second pass.
+const (
+	fitSteps  = 2
+	fitPasses = 3
+)
+
+// fitRequest asks whether a size fits.
+func (t *Tuner) fitRequest(c Config) Request {
+	warmup := t.space.warmup()
+	passes := (fitPasses + c.Accumulation - 1) / c.Accumulation
+	return Request{Config: c, Purpose: Fit, WarmupSteps: warmup, Steps: max(1, fitSteps-warmup, passes-warmup)}
 }
 
 // The least that a Time trial measures. Beyond minTimedSteps it goes on to
@@ -123,9 +134,9 @@ const (
 )
 
 // timeRequest asks for the throughput of a configuration whose step is thought to take stepSeconds.
-func timeRequest(c Config, stepSeconds float64) Request {
+func (t *Tuner) timeRequest(c Config, stepSeconds float64) Request {
 	steps := min(max(goodTimedSeconds/stepSeconds, minTimedSteps), goodTimedSteps)
-	return Request{Config: c, Purpose: Time, WarmupSteps: 1, Steps: int(math.Ceil(steps)), Seconds: minTimedSeconds}
+	return Request{Config: c, Purpose: Time, WarmupSteps: t.space.warmup(), Steps: int(math.Ceil(steps)), Seconds: minTimedSeconds}
 }
 
 // timed says whether a configuration was measured for as long as a Time trial asks.
@@ -152,7 +163,7 @@ func (t *Tuner) nextBorder() (Request, bool) {
 			size, ok = search.next()
 		}
 		if ok {
-			return fitRequest(Config{Precision: set.Precision, Knobs: set.Knobs, MicroBatch: size, Accumulation: t.space.shortest(class)}), true
+			return t.fitRequest(Config{Precision: set.Precision, Knobs: set.Knobs, MicroBatch: size, Accumulation: t.space.shortest(class)}), true
 		}
 	}
 	return Request{}, false
@@ -164,11 +175,13 @@ func (t *Tuner) wantsSafeBorder() bool {
 }
 
 func (t *Tuner) fitSearch(set Set, class int) borderSearch {
-	return borderSearch{t.space.Sizes, t.digest().fits(set, class), t.goal.LimitBytes}
+	limit := t.goal.LimitBytes
+	return borderSearch{t.space.Sizes, t.digest().fits(set, class), limit, t.foresight(set, class, limit)}
 }
 
 func (t *Tuner) safeSearch(set Set, class int) borderSearch {
-	return borderSearch{t.space.Sizes, t.digest().leaves(set, class), t.digest().safeLimit()}
+	limit := t.digest().safeLimit()
+	return borderSearch{t.space.Sizes, t.digest().leaves(set, class), limit, t.foresight(set, class, limit)}
 }
 
 // borderClass is the class that borders are sought in: that of the best
@@ -193,7 +206,7 @@ func (t *Tuner) nextLargest() (Request, bool) {
 	if len(largest) == 0 || t.digest().knownToFit(largest[0]) {
 		return Request{}, false
 	}
-	return fitRequest(t.shortOf(largest[0])), true
+	return t.fitRequest(t.shortOf(largest[0])), true
 }
 
 // bySize gives the candidates, the largest micro-batch first and of one size the fewest steps.

@@ -34,6 +34,8 @@ func (s Space) check() error {
 		return fmt.Errorf("micro-batch %d is below 1", s.Sizes[0])
 	case s.GlobalBatch < 0:
 		return fmt.Errorf("global batch %d is below 0", s.GlobalBatch)
+	case s.WarmupSteps < 0:
+		return fmt.Errorf("%d warm-up steps are below 0", s.WarmupSteps)
 	case len(s.Accumulations) > 0 && s.Accumulations[0] < 1:
 		return fmt.Errorf("accumulation steps %d are below 1", s.Accumulations[0])
 	}
@@ -57,6 +59,9 @@ func strictlyRising(values []int) bool {
 	}
 	return true
 }
+
+// warmup is the number of warm-up steps of a trial.
+func (s Space) warmup() int { return max(1, s.WarmupSteps) }
 
 // steps gives the accumulation steps that a recommendation of the size may have, rising.
 func (s Space) steps(size int) []int {

@@ -1,0 +1,124 @@
+package tuner
+
+import (
+	"math"
+	"sort"
+)
+
+// foresight is a forecast of memory, corrected by the peaks that were measured: what a
+// prediction leaves out (workspaces, an allocator's rounding) shows in them.
+type foresight struct {
+	forecast Forecast
+	room     float64       // that there is, in bytes
+	points   []memoryPoint // measured peaks, rising in size
+}
+
+// peak is the forecast of a size with its correction, in bytes. With one point it is
+// wrong by the same part everywhere, with more by what is linear through the last two.
+func (f foresight) peak(size int) float64 {
+	predicted := f.forecast.Peak(size)
+	n := len(f.points)
+	switch {
+	case n == 0:
+		return predicted
+	case n == 1:
+		return predicted * f.ratio()
+	}
+	a, b := f.points[n-2], f.points[n-1]
+	missingA, missingB := f.missing(a), f.missing(b)
+	return predicted + missingB + (missingB-missingA)*float64(size-b.size)/float64(b.size-a.size)
+}
+
+// missing is by how much a measured peak is above the forecast, in bytes.
+func (f foresight) missing(p memoryPoint) float64 { return float64(p.peak) - f.forecast.Peak(p.size) }
+
+// ratio is the last measured peak as a part of the forecast.
+func (f foresight) ratio() float64 {
+	last := f.points[len(f.points)-1]
+	return float64(last.peak) / f.forecast.Peak(last.size)
+}
+
+// fits says whether a size is foreseen to fit.
+func (f foresight) fits(size int) bool { return f.peak(size) <= f.room }
+
+// border gives the index of the largest size that is foreseen to fit; -1: none is.
+func (f foresight) border(sizes []int) int {
+	return sort.Search(len(sizes), func(i int) bool { return !f.fits(sizes[i]) }) - 1
+}
+
+// careful is border with a margin. One point does not tell whether the forecast lacks a
+// part or a number of bytes: by the border they differ by about what it lacked there.
+func (f foresight) careful(sizes []int) int {
+	if len(f.points) == 1 {
+		f.room /= 1 + math.Abs(f.ratio()-1)
+	}
+	return f.border(sizes)
+}
+
+// A border that was foreseen and is wrong is looked for missPart of a size further, then
+// missGrowth times that: a first miss is mostly one of rounding. After mostMisses, 10% of
+// the size, the forecast is of no more use than the peaks that were measured.
+const (
+	missPart   = 0.005
+	missGrowth = 4
+	mostMisses = 3
+)
+
+// missed gives the number of sizes by which to go on from a size after so many misses.
+func missed(size, misses int) int {
+	return max(1, int(missPart*math.Pow(missGrowth, float64(misses-1))*float64(size)))
+}
+
+// foreseen gives the index that the forecast tells to try; false: there is none, or it
+// was wrong too often. The first one is a firstTimes-th of the border that is foreseen,
+// which tells how good the forecast is at little cost.
+func (b borderSearch) foreseen(low, high int) (int, bool) {
+	if b.foresight == nil || b.weary() {
+		return 0, false
+	}
+	f := *b.foresight
+	f.points = b.points(min(high, len(b.sizes)-1))
+	border := f.border(b.sizes)
+	above, below := b.contradictions(border)
+	switch {
+	case above+below > mostMisses:
+		return 0, false
+	case low < 0:
+		return b.index(b.sizes[max(0, min(border, high))] / firstTimes), true
+	case border >= high:
+		back := b.index(b.sizes[high] - missed(b.sizes[high], above))
+		return max(back, (low+high)/2), true
+	case border > low:
+		return b.untilBorder(f, low, border), true
+	case below == 0:
+		return low + 1, true
+	}
+	on := b.index(b.sizes[low] + missed(b.sizes[low], below))
+	if high < len(b.sizes) {
+		on = min(on, (low+high)/2)
+	}
+	return on, true
+}
+
+// untilBorder gives the index of the border that is foreseen, or with little to tell it by one below.
+func (b borderSearch) untilBorder(f foresight, low, border int) int {
+	if careful := f.careful(b.sizes); careful > low {
+		return careful
+	}
+	return border
+}
+
+// contradictions counts the sizes that did not fit up to the border that is foreseen,
+// and those that ran above it.
+func (b borderSearch) contradictions(border int) (above, below int) {
+	for _, s := range b.ledger.sizes {
+		i := b.index(s.batch)
+		switch {
+		case s.failTrial > 0 && i <= border:
+			above++
+		case s.fits() && i > border:
+			below++
+		}
+	}
+	return above, below
+}
