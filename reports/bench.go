@@ -26,11 +26,13 @@ type BenchResult struct {
 	Throughput *stats.Interval `json:"throughput_samples_per_second"`
 	// Repeats are the throughputs of the repeats that ran, in samples/s, in the order run: the median over a repeat's steps.
 	Repeats []float64 `json:"repeat_throughputs"`
-	// Peak is the median of Peaks, in bytes; null where none is known.
+	// Peak is the median of Peaks, in bytes; null where no repeat ran with a peak, as for a size that does not fit.
 	Peak *int64 `json:"peak_memory_bytes"`
 	// Peaks are the raw peaks of the repeats that ran, in bytes, in the order run.
-	Peaks   []int64 `json:"repeat_peaks_bytes"`
-	LimitOn string  `json:"limit_on"`
+	Peaks []int64 `json:"repeat_peaks_bytes"`
+	// Seen is the highest use known of any repeat, those that did not fit included, in bytes; null where nothing was seen.
+	Seen    *int64 `json:"highest_seen_bytes"`
+	LimitOn string `json:"limit_on"`
 }
 
 // benchResults are a run's configurations in the form that bench prints.
@@ -45,6 +47,9 @@ func benchResults(d *digest) []BenchResult {
 		}
 		for _, trial := range c.Results {
 			r.Trials = append(r.Trials, trial.Number)
+			if trial.Seen > 0 && (r.Seen == nil || trial.Seen > *r.Seen) {
+				r.Seen = &trial.Seen
+			}
 			if trial.ran() {
 				r.Repeats = append(r.Repeats, trial.Throughput.Median)
 			}
@@ -92,9 +97,10 @@ func benchTable(w io.Writer, d *digest) error {
 		slices.SortStableFunc(shown, func(a, b configuration) int { return last(!a.ran()) - last(!b.ran()) })
 		shown = shown[:maxRows]
 	}
+	knobs := d.knobMarks()
 	var rows [][]string
 	for _, c := range shown {
-		rows = append(rows, []string{c.Set().String(), shape(c.Config), fmt.Sprint(len(c.From)), rateOrDash(c.Throughput),
+		rows = append(rows, []string{knobs.set(c.Set()), shape(c.Config), fmt.Sprint(len(c.From)), rateOrDash(c.Throughput),
 			peakText(unit, medianBytes(c.Peaks)), spreadOrDash(c.Peaks), strings.TrimPrefix(c.status(), "ok, ")})
 	}
 	if err := writeTable(w, columns, rows); err != nil {
@@ -105,7 +111,18 @@ func benchTable(w io.Writer, d *digest) error {
 			return err
 		}
 	}
-	return d.benchFailures(w)
+	if err := writeLines(w, knobs.notes()); err != nil {
+		return err
+	}
+	if err := d.benchFailures(w); err != nil {
+		return err
+	}
+	for _, f := range d.observations() {
+		if _, err := fmt.Fprintln(w, wrap(f.Name+": ", f.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxFailures is the most failures of a bench that are told one by one.

@@ -18,7 +18,7 @@ func runFacts(run *harness.Run) []finding {
 		{"Engine", withClause(h.Engine, h.EngineReason)},
 		{"Device", withClause(h.Device, h.DeviceName)},
 		{"Memory limit", limitText(h)},
-		{"Counter", h.LimitOn},
+		{"Counter", withClause(h.LimitOn, counterOf(h.LimitOn).Says)},
 		{"Begun", h.Created.UTC().Format(time.RFC3339)},
 		{"System", fmt.Sprintf("%s/%s, kernel %s", e.OS, e.Arch, optional(e.Kernel))},
 		{"CPU", fmt.Sprintf("%s, %d cores", optional(e.CPUModel), e.Cores)},
@@ -27,18 +27,45 @@ func runFacts(run *harness.Run) []finding {
 		{"autotune", withClause(h.Version, optional(e.Commit))},
 		{"Go", e.GoVersion},
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.Versions)) {
-		list = append(list, finding{name, e.Versions[name]})
+	if h.DeviceBusy != "" {
+		list = append(list, finding{"Device in use", h.DeviceBusy})
+	}
+	versions := maps.Clone(h.Versions)
+	if versions == nil {
+		versions = map[string]string{}
+	}
+	maps.Copy(versions, e.Versions)
+	for _, name := range slices.Sorted(maps.Keys(versions)) {
+		list = append(list, finding{name, versions[name]})
 	}
 	return list
 }
 
-// modelText is the model with its size, where it has one.
+// modelText is the model with what is known of its size.
 func modelText(h harness.Header) string {
-	if h.Facts.Parameters == 0 {
+	var known []string
+	if n := h.Facts.Parameters; n > 0 {
+		known = append(known, fmt.Sprintf("%d parameters", n))
+	}
+	if n := h.Facts.FLOPsPerSample; n > 0 {
+		known = append(known, flopsText(n)+" a sample forward")
+	}
+	if shape := h.Facts.InputShape; len(shape) > 0 {
+		known = append(known, fmt.Sprintf("input %v", shape))
+	}
+	if len(known) == 0 {
 		return h.Model
 	}
-	return fmt.Sprintf("%s: %d parameters, %s a sample forward, input %v", h.Model, h.Facts.Parameters, flopsText(h.Facts.FLOPsPerSample), h.Facts.InputShape)
+	return h.Model + ": " + strings.Join(known, ", ")
+}
+
+// engineText is the engine with the libraries that train, such as "pytorch: torch 2.9.1".
+func engineText(h harness.Header) string {
+	var versions []string
+	for _, name := range slices.Sorted(maps.Keys(h.Versions)) {
+		versions = append(versions, name+" "+h.Versions[name])
+	}
+	return h.Engine + ": " + strings.Join(versions, ", ")
 }
 
 // limitText is the memory limit with where it came from.
@@ -76,9 +103,13 @@ func runSettings(run *harness.Run) []finding {
 	for _, key := range slices.Sorted(maps.Keys(s.Set)) {
 		add("set", key+"="+s.Set[key], true)
 	}
+	add("input", s.Input, s.Input != "")
+	add("classes", fmt.Sprint(s.Classes), s.Classes > 0)
 	add("engine", s.Engine, s.Engine != "")
+	add("python", s.Python, s.Python != "")
 	add("device", s.Device, s.Device != "")
 	add("precision", strings.Join(s.Precision, ","), len(s.Precision) > 0)
+	add("knobs", strings.Join(s.Knobs, ","), len(s.Knobs) > 0)
 	add("batch", s.Batch, s.Batch != "")
 	add("accumulation", strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Accumulation), " ", ","), "[]"), len(s.Accumulation) > 0)
 	add("global-batch", s.GlobalBatch, s.GlobalBatch != "")

@@ -42,7 +42,7 @@ func memoryFigure(d *digest) (*Figure, error) {
 	}
 	u := unitFor(byteUnits, float64(highest))
 	f.plot.X.Label.Text = fmt.Sprintf("micro-batch (%ss)", sampleUnit(d.Header.Facts))
-	f.plot.Y.Label.Text = fmt.Sprintf("peak %s memory (%s)", d.Header.LimitOn, u.name)
+	f.plot.Y.Label.Text = fmt.Sprintf("peak %s (%s)", counterOf(d.Header.LimitOn).Noun, u.name)
 	f.valueAxis(float64(highest) / u.size)
 	sizeAxis(f.plot, sizes, false)
 	bottom, ceiling := f.plot.Y.Min, f.plot.Y.Max

@@ -17,7 +17,7 @@ import (
 var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.New("report.html").Funcs(template.FuncMap{
-	"bytes": harness.FormatBytes, "seconds": secondsText, "figure": figure, "sentence": sentence, "excerpt": excerpt,
+	"bytes": harness.FormatBytes, "seconds": secondsText, "figure": figure, "sentence": sentence, "excerpt": excerpt, "firstLine": headline, "isLong": isLong,
 }).ParseFS(pageFiles, "page/*"))
 
 // Page is report.html: one file that loads nothing, can be read without
@@ -60,11 +60,13 @@ type pageView struct {
 	Borders        []pageBorder
 	Bench          []pageConfiguration
 	Trials         []pageTrial
+	Memory         *pageMemory // nil: the table of trials says it all
 	Failures       []pageTrial
 	Facts          []finding
 	Settings       []finding
 	RateUnit       string
 	PeakUnit       string
+	Counter        string // that the limit holds, in words
 	Knobs          bool
 	Limited        bool
 }
@@ -119,9 +121,10 @@ func newPageView(d *digest, drawings []*Figure) (*pageView, error) {
 	v := &pageView{
 		Header: d.Header, Recommendation: d.Recommendation,
 		Title:    fmt.Sprintf("autotune: %s on %s", d.Header.Model, d.Header.Device),
-		RateUnit: rateUnit(d.Header.Facts), PeakUnit: u.name, Knobs: hasKnobs(d.results), Limited: d.Header.LimitBytes != nil,
+		RateUnit: rateUnit(d.Header.Facts), PeakUnit: u.name, Knobs: hasKnobs(d.results), Counter: counterOf(d.Header.LimitOn).Noun, Limited: d.Header.LimitBytes != nil,
 		Facts: runFacts(d.Run), Settings: runSettings(d.Run),
 	}
+	v.Memory = newPageMemory(d)
 	v.addTrials(d, u)
 	v.addAnswer(d)
 	if isBench(d.Run) {
@@ -149,17 +152,23 @@ func (v *pageView) addAnswer(d *digest) {
 	switch {
 	case isBench(d.Run):
 		v.Answer = d.benchAnswer()
+		v.addFindings(d.observations(), link)
 	case r == nil:
 		v.Answer = d.noAnswer()
+		v.addFindings(d.observations(), link)
 	default:
 		v.Answer = recommendationText(r)
 		v.Snippet = PyTorchSnippet(r)
-		for _, f := range d.findings() {
-			v.Findings = append(v.Findings, pageFinding{f.Name, link(sentence(f.Text))})
-		}
+		v.addFindings(d.findings(), link)
 		for _, b := range r.Largest {
 			v.Borders = append(v.Borders, pageBorder{b.String(), passes(b.Accumulation), b})
 		}
+	}
+}
+
+func (v *pageView) addFindings(list []finding, link func(string) template.HTML) {
+	for _, f := range list {
+		v.Findings = append(v.Findings, pageFinding{f.Name, link(sentence(f.Text))})
 	}
 }
 

@@ -51,10 +51,8 @@ func digestOf(run *harness.Run) (*digest, error) {
 // ran says that the trial counts as a measurement: it ran whole, and has a throughput.
 func (r result) ran() bool { return r.Status == tuner.OK && r.Throughput.Median > 0 }
 
-// stopped says that the trial was ended for growing past the limit, so that it needs more than was seen.
-func (r result) stopped() bool {
-	return r.Record.Failure != nil && r.Record.Failure.Type == harness.FailureOverLimit
-}
+// stopped says that the trial ended for want of memory before it was done, so that it needs more than was seen.
+func (r result) stopped() bool { return r.Status == tuner.OOM && r.Record.Failure != nil }
 
 // shape is micro-batch x accumulation steps, such as "32x4".
 func shape(c tuner.Config) string { return fmt.Sprintf("%dx%d", c.MicroBatch, c.Accumulation) }
@@ -70,13 +68,11 @@ func (r result) shortReason() string {
 		return "peak above limit"
 	case r.Status == tuner.Timeout:
 		return "deadline passed"
-	case r.Status == tuner.Unsupported:
-		return "not supported"
 	case r.Status == tuner.Interrupted:
 		return "stopped by user"
 	case r.Status == tuner.Diverged:
 		return "loss not finite"
-	case r.Status == tuner.Crashed && f != nil && firstLine(f.Text) != "":
+	case r.Status != tuner.OOM && f != nil && firstLine(f.Text) != "":
 		return shorten(firstLine(f.Text), reasonLong)
 	}
 	return r.Reason

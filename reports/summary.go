@@ -26,11 +26,10 @@ func Summary(w io.Writer, run *harness.Run) error {
 	var b strings.Builder
 	if run.Recommendation == nil {
 		fmt.Fprintln(&b, wrap("", d.noAnswer()))
+		writeFindings(&b, d.observations())
 	} else {
 		fmt.Fprintf(&b, "Recommendation: %s\n", recommendationText(run.Recommendation))
-		for _, f := range d.findings() {
-			fmt.Fprintln(&b, wrap(fmt.Sprintf("  %-12s", f.Name), sentence(f.Text)))
-		}
+		writeFindings(&b, d.findings())
 	}
 	if list := d.advise(); len(list) > 0 {
 		fmt.Fprintln(&b, "What else would help:")
@@ -40,6 +39,13 @@ func Summary(w io.Writer, run *harness.Run) error {
 	}
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// writeFindings writes findings, indented below what they explain.
+func writeFindings(w io.Writer, list []finding) {
+	for _, f := range list {
+		fmt.Fprintln(w, wrap(fmt.Sprintf("  %-12s", f.Name), sentence(f.Text)))
+	}
 }
 
 // marked is the advice, with a mark where it is not from this run.
@@ -79,13 +85,17 @@ func (d *digest) findings() []finding {
 		{"Why", r.Reason},
 	}
 	for _, b := range r.Largest {
-		list = append(list, finding{"Largest", borderText(b)})
+		list = append(list, finding{"Largest", d.borderText(b)})
 	}
 	if text := d.spreadText(); text != "" {
 		list = append(list, finding{"Spread", text})
 	}
+	list = append(list, d.observations()...)
 	for _, note := range r.Notes {
 		list = append(list, finding{"Note", note})
+	}
+	if len(d.Header.Versions) > 0 {
+		list = append(list, finding{"Engine", engineText(d.Header)})
 	}
 	return append(list, finding{"Cost", fmt.Sprintf("%d trials in %s", r.Trials, secondsText(r.WallSeconds))})
 }
@@ -107,14 +117,14 @@ func (d *digest) proofText() string {
 // peakLine is the peak with its limit and headroom.
 func peakLine(r *harness.Recommendation) string {
 	if r.LimitBytes == nil || r.Headroom == nil {
-		return fmt.Sprintf("%s %s (trial %d), no limit set", harness.FormatBytes(r.PeakBytes), r.LimitOn, r.Trial)
+		return fmt.Sprintf("%s %s (trial %d), no limit set", harness.FormatBytes(r.PeakBytes), counterOf(r.LimitOn).Held, r.Trial)
 	}
-	return fmt.Sprintf("%s %s (trial %d) of %s: headroom %s (%s)", harness.FormatBytes(r.PeakBytes), r.LimitOn, r.Trial, harness.FormatBytes(*r.LimitBytes),
+	return fmt.Sprintf("%s %s (trial %d) of %s: headroom %s (%s)", harness.FormatBytes(r.PeakBytes), counterOf(r.LimitOn).Held, r.Trial, harness.FormatBytes(*r.LimitBytes),
 		harness.FormatBytes(*r.Headroom), percent(float64(*r.Headroom)/float64(*r.LimitBytes), false))
 }
 
 // borderText says what the largest size is and what stopped a larger one.
-func borderText(b tuner.Border) string {
+func (d *digest) borderText(b tuner.Border) string {
 	text := fmt.Sprintf("%s, %s: ", b.Set, passes(b.Accumulation))
 	if b.MicroBatch == 0 {
 		text += "no size ran"
@@ -125,10 +135,23 @@ func borderText(b tuner.Border) string {
 		return text + fmt.Sprintf(", the next did not fit (trial %d)", *b.FailedTrial)
 	}
 	text += "; stopped by: " + b.Bound
-	if b.Bound == "global batch" {
+	switch b.Bound {
+	case "global batch":
 		text += " (--global-batch any searches on)"
+	case "unsupported":
+		text += d.unsupportedText(b.Set)
 	}
 	return text
+}
+
+// unsupportedText is what the engine said of a set that it cannot run, with the trial; empty where it said nothing.
+func (d *digest) unsupportedText(s tuner.Set) string {
+	for _, r := range d.results {
+		if reason := r.shortReason(); r.Set() == s && r.Status == tuner.Unsupported && reason != "" {
+			return fmt.Sprintf(" (trial %d: %s)", r.Number, reason)
+		}
+	}
+	return ""
 }
 
 // spreadText is how far the peaks of the same configuration lay apart at most;

@@ -18,9 +18,9 @@ const (
 
 // Table writes the trials for a terminal of 80 columns: those of the
 // recommended configuration first, then those that prove the borders, then the
-// failures, then the rest, each in the order run. More than 40 are cut, and the
-// last line says how many more are in trials.csv. A run without trials gives one
-// line that says so.
+// failures, then the rest, each in the order run. More than 40 are cut, and a
+// line says how many more are in trials.csv. Knobs have marks, which the last
+// lines explain. A run without trials gives one line that says so.
 func Table(w io.Writer, run *harness.Run) error {
 	d, err := digestOf(run)
 	if err != nil {
@@ -32,14 +32,19 @@ func Table(w io.Writer, run *harness.Run) error {
 	}
 	ordered := byInterest(d)
 	shown := ordered[:min(maxRows, len(ordered))]
-	if err := writeTable(w, d.trialColumns(shown), d.trialRows(shown)); err != nil {
+	columns, rows := d.trialColumns(shown), d.trialRows(shown)
+	if d.Header.LimitBytes != nil && tableWidth(columns, rows) > terminalWidth {
+		columns, rows = withoutLast(columns, rows)
+	}
+	if err := writeTable(w, columns, rows); err != nil {
 		return err
 	}
 	if more := len(ordered) - len(shown); more > 0 {
-		_, err := fmt.Fprintf(w, "%d more in trials.csv\n", more)
-		return err
+		if _, err := fmt.Fprintf(w, "%d more in trials.csv\n", more); err != nil {
+			return err
+		}
 	}
-	return nil
+	return writeLines(w, d.knobMarks().notes())
 }
 
 // byInterest sorts results: the recommended configuration, borders, failures, the rest.
@@ -87,30 +92,25 @@ func (d *digest) borderTrials() map[int]bool {
 }
 
 // trialColumns are the columns of the table of trials: without the share of the
-// limit where there is none, without knobs where no trial has any.
+// limit, which is the last, where there is none.
 func (d *digest) trialColumns(shown []result) []column {
 	columns := []column{right("trial"), left("for"), left("prec."), right("batch"), left("status"),
 		left(rateUnit(d.Header.Facts)), right(peakHeading(peakUnit(shown)))}
 	if d.Header.LimitBytes != nil {
 		columns = append(columns, right("limit"))
 	}
-	if hasKnobs(shown) {
-		columns = append(columns, left("knobs"))
-	}
 	return columns
 }
 
 func (d *digest) trialRows(shown []result) [][]string {
 	unit, _ := peakUnit(shown)
+	marks := d.knobMarks()
 	var rows [][]string
 	for _, r := range shown {
-		row := []string{fmt.Sprint(r.Number), string(r.Purpose), r.Precision, shape(r.Config), string(r.Status),
+		row := []string{fmt.Sprint(r.Number), string(r.Purpose), marks.set(r.Set()), shape(r.Config), string(r.Status),
 			rateOrReason(r), peakText(unit, r.Seen)}
 		if limit := d.Header.LimitBytes; limit != nil {
 			row = append(row, shareText(r.Seen, *limit))
-		}
-		if hasKnobs(shown) {
-			row = append(row, r.Knobs)
 		}
 		rows = append(rows, row)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/renderer"
@@ -54,6 +55,40 @@ func writeTable(w io.Writer, columns []column, rows [][]string) error {
 	}
 	for line := range strings.Lines(out.String()) {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tableWidth is how many characters the longest line of a table has.
+func tableWidth(columns []column, rows [][]string) int {
+	const between = 2
+	width := -between
+	for i, c := range columns {
+		widest := utf8.RuneCountInString(c.name)
+		for _, row := range rows {
+			widest = max(widest, utf8.RuneCountInString(row[i]))
+		}
+		width += widest + between
+	}
+	return width
+}
+
+// withoutLast is a table without its last column.
+func withoutLast(columns []column, rows [][]string) ([]column, [][]string) {
+	last := len(columns) - 1
+	var cut [][]string
+	for _, row := range rows {
+		cut = append(cut, row[:last])
+	}
+	return columns[:last], cut
+}
+
+// writeLines writes lines, each wrapped.
+func writeLines(w io.Writer, lines []string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, wrap("", line)); err != nil {
 			return err
 		}
 	}

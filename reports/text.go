@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	reasonLong = 200     // characters of a reason outside of a table
-	textEnd    = 4 << 10 // characters that excerpt keeps at either end
+	reasonLong = 200      // characters of a reason outside of a table
+	textEnd    = 16 << 10 // characters that excerpt keeps at either end
 )
 
 // printable is what a program printed, made fit to be shown: characters that would
@@ -29,6 +29,12 @@ func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(printable(text)), "\n")
 	return strings.Join(strings.Fields(line), " ")
 }
+
+// headline is what stands for a text that is folded away: its first line, shortened.
+func headline(text string) string { return shorten(firstLine(text), reasonLong) }
+
+// isLong says whether a text has more than one line, such as a traceback.
+func isLong(text string) bool { return strings.Contains(strings.TrimSpace(printable(text)), "\n") }
 
 // excerpt is a printable text for the page; of a long one the beginning and the end.
 func excerpt(text string) string {
