@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"autotune/harness"
+)
+
+// tableFile holds the table between the lines begin and end.
+const (
+	tableFile = "docs/search.md"
+	begin     = "<!-- rivals -->\n"
+	end       = "<!-- end of rivals -->\n"
+)
+
+// lightningShare is the part of Lightning's seconds that ours may take, accelerate's from 1024 apart.
+const lightningShare = 1.0 / 3
+
+// replaceTable replaces what stands between the markers of the file.
+func replaceTable(file string, table []byte) error {
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	above, rest, begins := bytes.Cut(old, []byte(begin))
+	_, below, ends := bytes.Cut(rest, []byte(end))
+	if !begins || !ends {
+		return fmt.Errorf("%s has no lines %q and %q between which the table could stand", file, strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return os.WriteFile(file, bytes.Join([][]byte{above, []byte(begin), table, []byte(end), below}, nil), 0o644)
+}
+
+// writeTable writes where and with what the table was made, and a row for each finder and subject.
+func writeTable(w *bytes.Buffer, t tools, results []result) error {
+	versions, err := exec.Command(t.python, "-c", `import importlib.metadata as m, platform
+print("Python", platform.python_version(), *(", " + p + " " + m.version(p) for p in ("torch", "torchvision", "pytorch-lightning", "accelerate")), sep=" ")`).Output()
+	if err != nil {
+		return fmt.Errorf("the versions: %w", err)
+	}
+	env := harness.ReadEnvironment()
+	cpu := "an unnamed CPU"
+	if env.CPUModel != nil {
+		cpu = *env.CPUModel
+	}
+	fmt.Fprintf(w, "\nMade by `go run ./scripts/rivals` on %s with %s, %s/%s, on %d cores of %s; limit %d bytes.\n",
+		time.Now().UTC().Format(time.DateOnly), strings.ReplaceAll(strings.TrimSpace(string(versions)), " ,", ","), env.OS, env.Arch, env.Cores, cpu, limitBytes)
+	fmt.Fprint(w, `
+| model | finder | size found | true size | trials | failed | seconds from ready to the answer | seconds in all | goal |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+`)
+	for _, r := range results {
+		for _, f := range r.finds {
+			inAll, goal := fmt.Sprintf("%.1f", f.InAll), ""
+			if f.finder == ours {
+				inAll = fmt.Sprintf("%.1f, %.1f of them the soak", f.InAll, f.Soak)
+				goal = r.goal(f)
+			}
+			fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d | %.1f | %s | %s |\n",
+				r.subject.title, f.finder, f.Size, r.truth, f.Trials, f.Failures, f.Seconds, inAll, goal)
+		}
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+// goal says whether ours reached its goal beside the others, and in what it missed it.
+func (r result) goal(f find) string {
+	var missed []string
+	if f.Size != r.truth {
+		missed = append(missed, "not the true size")
+	}
+	if !f.BothSides {
+		missed = append(missed, "not proven from both sides")
+	}
+	for _, bound := range []struct {
+		finder string
+		part   float64
+		text   string
+	}{
+		{lightning, lightningShare, "more than a third of the seconds of " + lightning},
+		{lightningExact, lightningShare, "more than a third of the seconds of " + lightningExact},
+		{accelerateHigh, 1, "more seconds than " + accelerateHigh},
+	} {
+		for _, other := range r.finds {
+			if other.finder == bound.finder && f.Seconds > bound.part*other.Seconds {
+				missed = append(missed, bound.text)
+			}
+		}
+	}
+	if len(missed) > 0 {
+		return "**missed**: " + strings.Join(missed, "; ")
+	}
+	return "met"
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestReplaceTable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "search.md")
+	if err := os.WriteFile(file, []byte("above\n"+begin+"old\n"+end+"below\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceTable(file, []byte("new\n")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(file)
+	if want := "above\n" + begin + "new\n" + end + "below\n"; err != nil || string(got) != want {
+		t.Errorf("got %q (%v), want %q", got, err, want)
+	}
+	if err := os.WriteFile(file, []byte("above\n"+begin), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceTable(file, []byte("new\n")); err == nil || !strings.Contains(err.Error(), "<!-- end of rivals -->") {
+		t.Errorf("a file without its last marker: %v", err)
+	}
+}
+
+func TestGoal(t *testing.T) {
+	others := []find{{finder: lightning, Seconds: 30}, {finder: accelerateHigh, Seconds: 8}}
+	for _, c := range []struct {
+		ours find
+		want string
+	}{
+		{find{Size: 486, Seconds: 8, BothSides: true}, "met"},
+		{find{Size: 485, Seconds: 8, BothSides: true}, "**missed**: not the true size"},
+		{find{Size: 486, Seconds: 8}, "**missed**: not proven from both sides"},
+		{find{Size: 486, Seconds: 11, BothSides: true},
+			"**missed**: more than a third of the seconds of Lightning binsearch; more seconds than accelerate from 1024"},
+	} {
+		if got := (result{truth: 486, finds: others}).goal(c.ours); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.ours, got, c.want)
+		}
+	}
+}
+
+func TestAddJournal(t *testing.T) {
+	journal := `{"record":"header"}
+{"record":"forecast","wall_seconds":3}
+{"record":"trial","purpose":"border","worker":1,"wall_seconds":2,"failure":null}
+{"record":"trial","purpose":"border","worker":2,"wall_seconds":1,"failure":{"type":"OutOfMemoryError"}}
+{"record":"trial","purpose":"soak","worker":3,"wall_seconds":30,"failure":null}
+{"record":"recommendation","wall_seconds":36}
+`
+	var f find
+	workers, err := f.addJournal([]byte(journal))
+	if want := (find{Trials: 2, Failures: 1, Seconds: 6, Soak: 30}); err != nil || f != want || workers != 2 {
+		t.Errorf("got %+v on %d workers (%v), want %+v on 2", f, workers, err, want)
+	}
+}
