@@ -14,13 +14,16 @@ type search struct {
 	space tuner.Space
 	goal  tuner.Goal
 	run   func(number int, r tuner.Request) tuner.Trial
+	// foresee answers requests for forecasts; nil: the space must not predict.
+	foresee func(r tuner.Request) tuner.Forecast
 }
 
 // finished is a search that has ended.
 type finished struct {
-	tuner    *tuner.Tuner
-	requests []tuner.Request
-	trials   []tuner.Trial
+	tuner     *tuner.Tuner
+	requests  []tuner.Request // of trials
+	trials    []tuner.Trial
+	forecasts []tuner.Forecast
 }
 
 // mostTrials is where a search counts as one that does not end.
@@ -29,22 +32,30 @@ const mostTrials = 500
 // finish runs the search to its end.
 func (s search) finish(tb fataler) finished { return s.resume(tb, nil) }
 
-// resume goes on after the trials given and runs the search to its end.
-func (s search) resume(tb fataler, trials []tuner.Trial) finished {
+// resume goes on after the trials and then the forecasts given and runs the search to its end.
+func (s search) resume(tb fataler, trials []tuner.Trial, forecasts ...tuner.Forecast) finished {
 	tb.Helper()
 	t, err := tuner.New(s.space, s.goal)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	f := finished{tuner: t}
+	f := finished{tuner: t, forecasts: forecasts}
 	for _, trial := range trials {
 		t.Observe(trial)
 		f.trials = append(f.trials, trial)
+	}
+	for _, forecast := range forecasts {
+		t.Foresee(forecast)
 	}
 	for {
 		r, more := t.Next()
 		if !more {
 			return f
+		}
+		if r.Purpose == tuner.Predict {
+			f.forecasts = append(f.forecasts, s.foresee(r))
+			t.Foresee(f.forecasts[len(f.forecasts)-1])
+			continue
 		}
 		if len(f.trials) == mostTrials {
 			tb.Fatalf("the search did not end in %d trials, the last %v", mostTrials, f.requests[len(f.requests)-5:])

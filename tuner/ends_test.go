@@ -34,15 +34,21 @@ func TestAnyDeviceEnds(t *testing.T) {
 			SoakSteps:     rapid.IntRange(0, 2).Draw(t, "soak"),
 			MaxTrials:     rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "most"),
 		}
+		space.Predicts = rapid.Bool().Draw(t, "predicts")
+		fixed, sample := rapid.Float64Range(-1000, 1000).Draw(t, "foreseen, fixed"), rapid.Float64Range(-10, 100).Draw(t, "foreseen, a sample")
 		answers := rapid.SliceOfN(rapid.SampledFrom(statuses), 1, 40).Draw(t, "answers")
 		peaks := rapid.SliceOfN(rapid.Int64Range(0, 1100), 1, 40).Draw(t, "peaks")
 		seconds := rapid.SliceOfN(rapid.Float64Range(0, 10), 1, 40).Draw(t, "seconds")
-		f := search{space, goal, func(n int, r tuner.Request) tuner.Trial {
+		f := search{space: space, goal: goal, run: func(n int, r tuner.Request) tuner.Trial {
 			trial := tuner.Trial{Number: n, Config: r.Config, Purpose: r.Purpose, Status: answers[n%len(answers)], PeakBytes: peaks[n%len(peaks)], WallSeconds: 1}
 			if trial.Status == tuner.OK {
 				trial.StepSeconds = []float64{seconds[n%len(seconds)], seconds[(n+1)%len(seconds)]}
 			}
 			return trial
+		}, foresee: func(r tuner.Request) tuner.Forecast {
+			f := forecast(r, fixed, sample)
+			f.RoomBytes = 1000
+			return f
 		}}.finish(t)
 		for _, r := range f.requests {
 			if len(space.Accumulations) == 3 && r.Accumulation == 2 || r.MicroBatch < space.Sizes[0] || r.MicroBatch > space.Sizes[len(space.Sizes)-1] {

@@ -56,12 +56,13 @@ func (f foresight) careful(sizes []int) int {
 }
 
 // A border that was foreseen and is wrong is looked for missPart of a size further, then
-// missGrowth times that: a first miss is mostly one of rounding. After mostMisses, 10% of
-// the size, the forecast is of no more use than the peaks that were measured.
+// missGrowth times that: a first miss is mostly one of rounding. A border that is more
+// than mostMisses away, 2.5% of the size, is found sooner from the measured peaks alone
+// (docs/search.md).
 const (
 	missPart   = 0.005
 	missGrowth = 4
-	mostMisses = 3
+	mostMisses = 2
 )
 
 // missed gives the number of sizes by which to go on from a size after so many misses.

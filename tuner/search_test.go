@@ -46,7 +46,7 @@ func TestObjectives(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := plain(c.border)
 			d.slower, d.noise = c.slower, 0.01
-			f := search{c.space, tuner.Goal{Objective: c.objective, LimitBytes: d.limit, SoakSteps: 3}, d.run}.finish(t)
+			f := search{space: c.space, goal: tuner.Goal{Objective: c.objective, LimitBytes: d.limit, SoakSteps: 3}, run: d.run}.finish(t)
 			r := f.recommend(t)
 			if r.Config != c.want || !r.Soaked {
 				t.Errorf("recommended %v (%s), soaked %v; want %v", r.Config, r.Reason, r.Soaked, c.want)
@@ -72,7 +72,7 @@ func TestEqualsAreLean(t *testing.T) {
 	d := plain(100)
 	d.launch = 0 // every size is as fast as the next
 	d.noise = 0.01
-	r := search{global(128), tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit, SoakSteps: 3}, d.run}.finish(t).recommend(t)
+	r := search{space: global(128), goal: tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit, SoakSteps: 3}, run: d.run}.finish(t).recommend(t)
 	if r.MicroBatch > 16 || !strings.Contains(r.Reason, "less memory") {
 		t.Errorf("recommended %v: %s", r.Config, r.Reason)
 	}
@@ -83,7 +83,7 @@ func TestHeadroom(t *testing.T) {
 		for _, objective := range []tuner.Objective{tuner.Throughput, tuner.Batch, tuner.Memory} {
 			d := plain(100)
 			goal := tuner.Goal{Objective: objective, LimitBytes: d.limit, HeadroomBytes: 400, SoakSteps: 2}
-			r := search{space, goal, d.run}.finish(t).recommend(t)
+			r := search{space: space, goal: goal, run: d.run}.finish(t).recommend(t)
 			if *r.HeadroomBytes < 400 {
 				t.Errorf("%s: %v leaves %d bytes", objective, r.Config, *r.HeadroomBytes)
 			}
@@ -106,7 +106,7 @@ func TestSoak(t *testing.T) {
 		}
 		return ""
 	}
-	f := search{global(128), tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit, SoakSteps: 5, SoakSeconds: 2}, d.run}.finish(t)
+	f := search{space: global(128), goal: tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit, SoakSteps: 5, SoakSeconds: 2}, run: d.run}.finish(t)
 	for _, r := range f.requests {
 		if r.Purpose == tuner.Soak && (!r.Fresh || r.Steps != 5 || r.Seconds != 2 || r.WarmupSteps < 1) {
 			t.Errorf("soak %+v", r)
@@ -115,7 +115,7 @@ func TestSoak(t *testing.T) {
 	if r := f.recommend(t); r.Config != fp32(32, 4) || !r.Soaked || !strings.Contains(strings.Join(r.Notes, "\n"), "soak") {
 		t.Errorf("recommended %v, soaked %v, notes %q", r.Config, r.Soaked, r.Notes)
 	}
-	f = search{global(128), tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit}, d.run}.finish(t)
+	f = search{space: global(128), goal: tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit}, run: d.run}.finish(t)
 	if r := f.recommend(t); r.Soaked || f.count(tuner.Soak) > 0 || r.Config != fp32(64, 2) || f.trials[r.Trial-1].Config != r.Config {
 		t.Errorf("without soak: %v, soaked %v, of trial %+v", r.Config, r.Soaked, f.trials[r.Trial-1])
 	}
@@ -131,7 +131,7 @@ func TestBudgets(t *testing.T) {
 	} {
 		d := plain(1000)
 		c.goal.Objective, c.goal.LimitBytes, c.goal.SoakSteps = tuner.Throughput, d.limit, 2
-		f := search{oneSet(65536), c.goal, d.run}.finish(t)
+		f := search{space: oneSet(65536), goal: c.goal, run: d.run}.finish(t)
 		r := f.recommend(t)
 		if r.Largest[0].Bound != c.bound || r.Largest[0].FailedTrial != nil || !r.Soaked {
 			t.Errorf("bound on %s: border %+v, soaked %v", c.bound, r.Largest[0], r.Soaked)
@@ -146,9 +146,9 @@ func TestBudgets(t *testing.T) {
 func TestSoakIsOutsideTheBounds(t *testing.T) {
 	d := plain(100)
 	goal := tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit, SoakSteps: 2}
-	free := search{global(128), goal, d.run}.finish(t)
+	free := search{space: global(128), goal: goal, run: d.run}.finish(t)
 	goal.MaxTrials = len(free.trials) // one more than it needs without the soak
-	if r := (search{global(128), goal, d.run}.finish(t).recommend(t)); len(r.Notes) > 0 {
+	if r := (search{space: global(128), goal: goal, run: d.run}.finish(t).recommend(t)); len(r.Notes) > 0 {
 		t.Errorf("notes %q", r.Notes)
 	}
 }
@@ -172,7 +172,7 @@ func TestPrecisions(t *testing.T) {
 	}
 	space := global(128)
 	space.Sets = []tuner.Set{{Precision: "fp64"}, {Precision: "fp32"}, {Precision: "bf16"}, {Precision: "fp16"}}
-	f := search{space, tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit, SoakSteps: 2}, d.run}.finish(t)
+	f := search{space: space, goal: tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit, SoakSteps: 2}, run: d.run}.finish(t)
 	r := f.recommend(t)
 	if r.Precision != "fp32" || len(r.Largest) != 4 {
 		t.Fatalf("recommended %v with %+v", r.Config, r.Largest)
@@ -234,7 +234,7 @@ func TestNoAnswer(t *testing.T) {
 		for _, objective := range []tuner.Objective{tuner.Throughput, tuner.Batch, tuner.Memory} {
 			goal := c.goal
 			goal.Objective, goal.LimitBytes, goal.SoakSteps = objective, c.d.limit, 2
-			f := search{c.space, goal, c.d.run}.finish(t)
+			f := search{space: c.space, goal: goal, run: c.d.run}.finish(t)
 			if _, err := f.tuner.Recommend(); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s, %s: error %v, want %v with %q", c.name, objective, err, c.want, c.says)
 			}
@@ -249,7 +249,7 @@ func TestNoAnswer(t *testing.T) {
 func TestNoAnswerWithoutALimit(t *testing.T) {
 	for _, status := range []tuner.Status{tuner.Diverged, tuner.Invalid} {
 		for _, goal := range []tuner.Goal{{Objective: tuner.Throughput, SoakSteps: 2}, {Objective: tuner.Batch, LimitBytes: 1000}} {
-			f := search{oneSet(64), goal, func(n int, r tuner.Request) tuner.Trial {
+			f := search{space: oneSet(64), goal: goal, run: func(n int, r tuner.Request) tuner.Trial {
 				return tuner.Trial{Number: n, Config: r.Config, Purpose: r.Purpose, Status: status, PeakBytes: 500, StepSeconds: []float64{1}, WallSeconds: 1}
 			}}.finish(t)
 			if _, err := f.tuner.Recommend(); !errors.Is(err, tuner.ErrNoAnswer) || !strings.Contains(err.Error(), "ended as "+string(status)) {
@@ -315,7 +315,7 @@ func TestReasonTellsPredictions(t *testing.T) {
 		space     tuner.Space
 		predicted bool
 	}{{only, false}, {global(64), true}} {
-		f := search{c.space, tuner.Goal{Objective: tuner.Throughput, LimitBytes: 1000, SoakSteps: 2}, plain(1000).run}.finish(t)
+		f := search{space: c.space, goal: tuner.Goal{Objective: tuner.Throughput, LimitBytes: 1000, SoakSteps: 2}, run: plain(1000).run}.finish(t)
 		r, err := f.tuner.Recommend()
 		if err != nil {
 			t.Fatal(err)

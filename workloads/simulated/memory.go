@@ -77,6 +77,22 @@ func (d *Device) Peak(c tuner.Config) int64 {
 	return int64(math.Ceil(bytes/float64(m.block))) * m.block
 }
 
+// Forecast is what an engine could say of the device's memory without running it: all
+// but the workspaces and the rounding to blocks, times the factor (1: nothing else is wrong).
+func (d *Device) Forecast(set tuner.Set, accumulation int, factor float64) tuner.Forecast {
+	f := tuner.Forecast{Set: set, Accumulation: accumulation}
+	s, ok := d.scales[set.Precision]
+	if !ok {
+		return f
+	}
+	line := tuner.ForecastLine{Fixed: factor * s.fixed * d.memory.fixed, PerSample: factor * s.slope * d.memory.slope}
+	if accumulation >= 2 {
+		line.Fixed += factor * s.fixed * d.memory.gradients
+	}
+	f.Lines = []tuner.ForecastLine{line}
+	return f
+}
+
 // Border is the largest micro-batch whose peak is at most Limit, with the given
 // precision and accumulation steps; 0: none is, or the precision is not one of Precisions.
 func (d *Device) Border(precision string, accumulation int) int {

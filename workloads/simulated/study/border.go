@@ -30,14 +30,21 @@ type Strategy struct {
 // the device's memory as the limit.
 func Ours() Strategy {
 	return Strategy{"autotune", func(d *simulated.Device) (Find, error) {
-		return findBorder(d, d.Limit())
+		return findBorder(d, d.Limit(), 0)
+	}}
+}
+
+// OursForeseen is Ours with forecasts of the device's memory that are the factor times right.
+func OursForeseen(name string, factor float64) Strategy {
+	return Strategy{"autotune, " + name, func(d *simulated.Device) (Find, error) {
+		return findBorder(d, d.Limit(), factor)
 	}}
 }
 
 // OursWithoutLimit is Ours without a limit: only a failure tells that a size does not fit.
 func OursWithoutLimit() Strategy {
 	return Strategy{"autotune, limit not known", func(d *simulated.Device) (Find, error) {
-		return findBorder(d, 0)
+		return findBorder(d, 0, 0)
 	}}
 }
 
@@ -77,9 +84,9 @@ func rival(name string, search func(d *simulated.Device) rivals.Result) Strategy
 }
 
 // findBorder looks for the border with package tuner.
-func findBorder(d *simulated.Device, limit int64) (Find, error) {
+func findBorder(d *simulated.Device, limit int64, factor float64) (Find, error) {
 	space := tuner.Space{Sets: []tuner.Set{{Precision: "fp32"}}, Sizes: sizesTo(simulated.MaxBorder), Accumulations: []int{1}}
-	o, err := Search(d, space, tuner.Goal{Objective: "batch", LimitBytes: limit})
+	o, err := SearchForeseen(d, space, tuner.Goal{Objective: "batch", LimitBytes: limit}, factor)
 	if err != nil {
 		return Find{}, err
 	}

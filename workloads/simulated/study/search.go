@@ -61,6 +61,12 @@ func (o Outcome) Failures() int {
 // Search lets the tuner search on the device. The tuner is told nothing but the
 // space, the goal and the trials.
 func Search(d *simulated.Device, space tuner.Space, goal tuner.Goal) (Outcome, error) {
+	return SearchForeseen(d, space, goal, 0)
+}
+
+// SearchForeseen is Search with the device's forecasts, times the factor; 0: without.
+func SearchForeseen(d *simulated.Device, space tuner.Space, goal tuner.Goal, factor float64) (Outcome, error) {
+	space.Predicts = factor > 0
 	t, err := tuner.New(space, goal)
 	if err != nil {
 		return Outcome{}, err
@@ -71,6 +77,10 @@ func Search(d *simulated.Device, space tuner.Space, goal tuner.Goal) (Outcome, e
 		r, more := t.Next()
 		if !more {
 			break
+		}
+		if r.Purpose == tuner.Predict {
+			t.Foresee(d.Forecast(r.Set(), r.Accumulation, factor))
+			continue
 		}
 		if len(o.Trials) == maxTrials {
 			return o, fmt.Errorf("device %d: the search did not end in %d trials", d.Seed(), maxTrials)
