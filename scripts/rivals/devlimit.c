@@ -1,3 +1,5 @@
+//go:build ignore
+
 /* devlimit makes a small device of the host: preloaded into a process (LD_PRELOAD), it counts the bytes that torch's
  * CPU allocator holds and refuses what would pass the limit in the variable DEVLIMIT, in bytes. torch then raises its
  * own out-of-memory error; neither torch nor the program above it knows that there is a limit.
