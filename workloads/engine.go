@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -9,21 +10,23 @@ import (
 	"autotune/harness/protocol"
 	"autotune/workloads/gorgonia"
 	"autotune/workloads/nearest"
+	"autotune/workloads/pytorch"
 	"autotune/workloads/simulated"
 )
 
 // The engines, by name.
 const (
-	Auto      = "auto"      // whichever suits the model and the device
-	Gorgonia  = "gorgonia"  // built in, CPU
-	Simulated = "simulated" // a simulated device
+	Auto      = "auto"         // whichever suits the model and the device
+	Gorgonia  = "gorgonia"     // built in, CPU
+	PyTorch   = pytorch.Engine // CPU and CUDA
+	Simulated = "simulated"    // a simulated device
 )
 
 // notYet are the engines that other versions have.
-var notYet = []string{"pytorch", "cuda"}
+var notYet = []string{"cuda"}
 
 // EngineNames are the names that Choice.Engine can have.
-func EngineNames() []string { return []string{Auto, Gorgonia, Simulated} }
+func EngineNames() []string { return []string{Auto, Gorgonia, PyTorch, Simulated} }
 
 // Serve trains for the harness at the other end of in and out until it says
 // exit or closes: it is all that a worker process does.
@@ -37,24 +40,49 @@ func Serve(engine string, in io.Reader, out io.Writer) error {
 	return usagef("no worker for the engine %q; there are %s and %s", engine, Gorgonia, Simulated)
 }
 
-// chooseEngine gives the engine for a choice, and why where the user left it open.
-func chooseEngine(c Choice) (name, reason string, err error) {
+// checkEngine refuses engines that are not there.
+func checkEngine(name string) error {
 	for _, missing := range notYet {
-		if c.Engine == missing {
-			return "", "", unavailable("--engine %s is not in this version; use --engine %s, which trains on the CPU", missing, Gorgonia)
+		if name == missing {
+			return unavailable("--engine %s is not in this version; use --engine %s, which trains on CUDA devices and on the CPU", missing, PyTorch)
 		}
 	}
-	switch c.Engine {
-	case Auto, "":
-		if c.Model == Simulated {
-			return Simulated, "the only engine of this model", nil
+	for _, known := range append(EngineNames(), "") {
+		if name == known {
+			return nil
 		}
-		return Gorgonia, "built in; no PyTorch engine in this version", nil
-	case Gorgonia, Simulated:
+	}
+	return usagef("--engine %s: unknown; it is one of %s%s", name,
+		strings.Join(EngineNames(), ", "), nearest.Question(name, append(EngineNames(), notYet...), ""))
+}
+
+// chooseEngine gives the engine for a choice whose engine exists, and why where the user left it open. It starts
+// Python only where that decides something: for a built-in model, where a GPU may be here.
+func chooseEngine(ctx context.Context, c Choice) (name, reason string, err error) {
+	switch {
+	case c.Engine != Auto && c.Engine != "":
 		return c.Engine, "", nil
+	case c.Model == Simulated:
+		return Simulated, "the only engine of this model", nil
+	case pytorch.Names(c.Model):
+		return PyTorch, "the only engine of such models", nil
+	case c.Python != "":
+		return PyTorch, "--python is given", nil
+	case c.Device == cpu:
+		return Gorgonia, "built in, and the device is the CPU", nil
+	case c.Device != "":
+		return PyTorch, "the engine of CUDA devices", nil
+	case !pytorch.MayHaveGPU():
+		return Gorgonia, "built in; no NVIDIA device is here", nil
 	}
-	return "", "", usagef("--engine %s: unknown; it is one of %s%s", c.Engine,
-		strings.Join(EngineNames(), ", "), nearest.Question(c.Engine, append(EngineNames(), notYet...), ""))
+	usable, why := pytorch.CUDAUsable(ctx, c.Python)
+	switch {
+	case ctx.Err() != nil:
+		return "", "", ctx.Err()
+	case usable:
+		return PyTorch, "it can use a GPU here", nil
+	}
+	return Gorgonia, "built in; PyTorch cannot use a GPU here: " + why, nil
 }
 
 func usagef(format string, args ...any) error {

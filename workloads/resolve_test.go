@@ -7,22 +7,24 @@ import (
 
 	"autotune/harness"
 	"autotune/workloads"
+	"autotune/workloads/devices"
 )
 
 func TestResolve(t *testing.T) {
+	hideGPUs(t)
 	for _, c := range []struct {
 		name                          string
 		choice                        workloads.Choice
 		model, engine, reason, device string
 		limitOn                       string
 	}{
-		{"alias", workloads.Choice{Model: "resnet", Engine: "auto", Device: "cpu"}, "resnet20", "gorgonia", "built in; no PyTorch engine in this version", "cpu", "resident"},
+		{"alias", workloads.Choice{Model: "resnet", Engine: "auto", Device: "cpu"}, "resnet20", "gorgonia", "built in, and the device is the CPU", "cpu", "resident"},
 		{"asked for", workloads.Choice{Model: "mlp", Engine: "gorgonia"}, "mlp", "gorgonia", "", "cpu", "resident"},
-		{"option", workloads.Choice{Model: "mlp", Options: map[string]string{"width": "8"}}, "mlp", "gorgonia", "built in; no PyTorch engine in this version", "cpu", "resident"},
+		{"option", workloads.Choice{Model: "mlp", Options: map[string]string{"width": "8"}}, "mlp", "gorgonia", "built in; no NVIDIA device is here", "cpu", "resident"},
 		{"simulated", workloads.Choice{Model: "simulated", Engine: "auto"}, "simulated", "simulated", "the only engine of this model", "simulated", "simulated"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w, err := workloads.Resolve(c.choice)
+			w, err := workloads.Resolve(t.Context(), c.choice)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,8 +43,15 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// hideGPUs keeps a machine's GPUs from deciding which engine is taken.
+func hideGPUs(t *testing.T) {
+	t.Helper()
+	t.Setenv(devices.VisibleVariable, "")
+}
+
 func TestResolveFacts(t *testing.T) {
-	w, err := workloads.Resolve(workloads.Choice{Model: "resnet"})
+	hideGPUs(t)
+	w, err := workloads.Resolve(t.Context(), workloads.Choice{Model: "resnet"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +61,7 @@ func TestResolveFacts(t *testing.T) {
 }
 
 func TestResolveErrors(t *testing.T) {
+	hideGPUs(t)
 	for _, c := range []struct {
 		choice workloads.Choice
 		code   int
@@ -63,14 +73,19 @@ func TestResolveErrors(t *testing.T) {
 		{workloads.Choice{Model: "mlp", Engine: "simulated"}, harness.ExitUsage, []string{"simulated", "mlp"}},
 		{workloads.Choice{Model: "simulated", Engine: "gorgonia"}, harness.ExitUsage, []string{"simulated", "gorgonia"}},
 		{workloads.Choice{Model: "mlp", Engine: "gorgonai"}, harness.ExitUsage, []string{"gorgonai", "did you mean gorgonia?"}},
-		{workloads.Choice{Model: "mlp", Engine: "pytorch"}, harness.ExitNoDevice, []string{"pytorch", "gorgonia"}},
-		{workloads.Choice{Model: "mlp", Engine: "cuda"}, harness.ExitNoDevice, []string{"cuda", "gorgonia"}},
-		{workloads.Choice{Model: "mlp", Device: "cuda"}, harness.ExitNoDevice, []string{"cuda", "--device cpu"}},
-		{workloads.Choice{Model: "mlp", Device: "cuda:1"}, harness.ExitNoDevice, []string{"cuda:1", "--device cpu"}},
+		{workloads.Choice{Model: "mlp", Engine: "cuda"}, harness.ExitNoDevice, []string{"cuda", "pytorch"}},
+		{workloads.Choice{Model: "mlp", Engine: "gorgonia", Device: "cuda"}, harness.ExitNoDevice, []string{"cuda", "--device cpu", "pytorch"}},
+		{workloads.Choice{Model: "simulated", Device: "cuda:1"}, harness.ExitNoDevice, []string{"cuda:1", "--device cpu"}},
+		{workloads.Choice{Model: "mlp", Engine: "gorgonia", Python: "python3"}, harness.ExitUsage, []string{"--python", "--engine pytorch"}},
+		{workloads.Choice{Model: "mlp", Engine: "gorgonia", Input: "3,32,32"}, harness.ExitUsage, []string{"--input", "--engine pytorch"}},
+		{workloads.Choice{Model: "mlp", Classes: 3}, harness.ExitUsage, []string{"--classes", "--engine pytorch"}},
+		{workloads.Choice{Model: "torchvision:resnet18", Engine: "gorgonia"}, harness.ExitUsage, []string{"torchvision:resnet18", "--engine pytorch"}},
+		{workloads.Choice{Model: "simulated", Engine: "pytorch"}, harness.ExitUsage, []string{"simulated", "--engine simulated"}},
+		{workloads.Choice{Model: "resnet21", Engine: "pytorch"}, harness.ExitUsage, []string{"did you mean resnet20?", "torchvision:NAME", "FILE.py:FUNCTION"}},
 		{workloads.Choice{Model: "mlp", Device: "cuda:x"}, harness.ExitUsage, []string{"cuda:x", "cuda:N"}},
 		{workloads.Choice{Model: "mlp", Device: "tpu"}, harness.ExitUsage, []string{"tpu", "did you mean cpu?"}},
 	} {
-		_, err := workloads.Resolve(c.choice)
+		_, err := workloads.Resolve(t.Context(), c.choice)
 		var coded interface{ ExitCode() int }
 		if !errors.As(err, &coded) || coded.ExitCode() != c.code {
 			t.Errorf("%+v: %v, want an error of exit code %d", c.choice, err, c.code)
@@ -85,12 +100,13 @@ func TestResolveErrors(t *testing.T) {
 }
 
 func TestModels(t *testing.T) {
+	hideGPUs(t)
 	models, err := workloads.Models()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range models {
-		if _, err := workloads.Resolve(workloads.Choice{Model: m.Name}); err != nil {
+		if _, err := workloads.Resolve(t.Context(), workloads.Choice{Model: m.Name}); err != nil {
 			t.Errorf("%s is listed and cannot be resolved: %v", m.Name, err)
 		}
 		if m.Summary == "" || m.Facts.InputShape == nil {

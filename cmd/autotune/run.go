@@ -78,9 +78,18 @@ func commandPrefix(cmd *cobra.Command) string {
 	return cmd.Name() + " "
 }
 
-// resolve gives the workload that settings ask for.
+// resolve gives the workload that settings ask for. It may start Python, which a signal ends.
 func resolve(s harness.Settings) (harness.Workload, error) {
-	return workloads.Resolve(workloads.Choice{Model: s.Model, Options: s.Set, Engine: s.Engine, Device: s.Device})
+	ctx, stop := interruptible(func() {})
+	defer stop()
+	w, err := workloads.Resolve(ctx, workloads.Choice{
+		Model: s.Model, Options: s.Set, Input: s.Input, Classes: s.Classes,
+		Engine: s.Engine, Python: s.Python, Device: s.Device, Precisions: s.Precision,
+	})
+	if ctx.Err() != nil {
+		return w, &failure{code: harness.ExitInterruption, text: "interrupted before the first trial; nothing was run"}
+	}
+	return w, err
 }
 
 // runner is harness.Tune, harness.Bench or harness.Resume.

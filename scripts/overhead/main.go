@@ -111,7 +111,7 @@ func compare(j job, pairs int) error {
 
 // prepare plans a run of one configuration whose soak is the trial that is looked at.
 func prepare(j job) (harness.Plan, harness.Workload, error) {
-	w, err := workloads.Resolve(workloads.Choice{Model: j.model, Engine: workloads.Gorgonia})
+	w, err := workloads.Resolve(context.Background(), workloads.Choice{Model: j.model, Engine: workloads.Gorgonia})
 	if err != nil {
 		return harness.Plan{}, w, err
 	}
