@@ -19,6 +19,8 @@ type result struct {
 	// the peak or, where the trial failed before it could report one, what was
 	// seen from outside; 0: not known.
 	Seen int64
+	// AboveLimit says that Seen is above the memory limit.
+	AboveLimit bool
 	// Throughput is in samples/s of whole optimizer steps, over the trial's steps; zero where none was timed.
 	Throughput stats.Interval
 }
@@ -41,6 +43,7 @@ func digestOf(run *harness.Run) (*digest, error) {
 		if r.Seen == 0 && run.Header.LimitOn == protocol.Resident {
 			r.Seen = record.SeenPeakBytes
 		}
+		r.AboveLimit = run.Header.LimitBytes != nil && r.Seen > *run.Header.LimitBytes
 		d.results = append(d.results, r)
 	}
 	var err error
@@ -64,7 +67,7 @@ func (r result) shortReason() string {
 	switch {
 	case r.Status == tuner.OK:
 		return ""
-	case r.Status == tuner.OOM && (f == nil || f.Type == harness.FailureOverLimit):
+	case r.Status == tuner.OOM && (r.AboveLimit || f == nil || f.Type == harness.FailureOverLimit):
 		return "peak above limit"
 	case r.Status == tuner.Timeout:
 		return "deadline passed"

@@ -1,21 +1,147 @@
 # fp64
+import itertools
+
 import torch
 
 device = next(model.parameters()).device
 model.double()  # before the optimizer is made
-accumulation_steps = 4  # x batch_size 32 = global batch 128
-loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True, drop_last=True)
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
+accumulation_steps = 3  # x batch_size 4 = global batch 12
 
-# For each epoch. Passes at its end that fill no whole step are dropped, as drop_last drops samples.
-optimizer.zero_grad(set_to_none=True)
-for i, (inputs, targets) in enumerate(loader, start=1):
-    inputs, targets = inputs.to(device), targets.to(device)
-    inputs = inputs.double() if inputs.is_floating_point() else inputs
-    loss = loss_fn(model(inputs), targets) / accumulation_steps  # loss_fn: the mean over the batch
-    loss.backward()
-    if i % accumulation_steps == 0:
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+
+def steps(loader):
+    """The batches of each optimizer step. The last step of an epoch may have fewer, and its last batch fewer samples."""
+    batches = iter(loader)
+    while step := list(itertools.islice(batches, accumulation_steps)):
+        yield step
+
+
+for step in steps(loader):  # an epoch
+    samples = sum(len(targets) for _, targets in step)  # for a mean over tokens: those that count
+    optimizer.zero_grad(set_to_none=True)
+    for inputs, targets in step:
+        inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+        inputs = inputs.double() if inputs.is_floating_point() else inputs
+        loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
+        loss = loss * (len(targets) / samples)
+        loss.backward()
+    optimizer.step()
+
+# fp32
+import itertools
+
+import torch
+
+device = next(model.parameters()).device
+torch.backends.cuda.matmul.allow_tf32 = False  # fp32 in full; no effect on a CPU
+torch.backends.cudnn.allow_tf32 = False
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
+accumulation_steps = 3  # x batch_size 4 = global batch 12
+
+
+def steps(loader):
+    """The batches of each optimizer step. The last step of an epoch may have fewer, and its last batch fewer samples."""
+    batches = iter(loader)
+    while step := list(itertools.islice(batches, accumulation_steps)):
+        yield step
+
+
+for step in steps(loader):  # an epoch
+    samples = sum(len(targets) for _, targets in step)  # for a mean over tokens: those that count
+    optimizer.zero_grad(set_to_none=True)
+    for inputs, targets in step:
+        inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+        loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
+        loss = loss * (len(targets) / samples)
+        loss.backward()
+    optimizer.step()
+
+# tf32
+import itertools
+
+import torch
+
+device = next(model.parameters()).device
+torch.backends.cuda.matmul.allow_tf32 = True
+torch.backends.cudnn.allow_tf32 = True
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
+accumulation_steps = 3  # x batch_size 4 = global batch 12
+
+
+def steps(loader):
+    """The batches of each optimizer step. The last step of an epoch may have fewer, and its last batch fewer samples."""
+    batches = iter(loader)
+    while step := list(itertools.islice(batches, accumulation_steps)):
+        yield step
+
+
+for step in steps(loader):  # an epoch
+    samples = sum(len(targets) for _, targets in step)  # for a mean over tokens: those that count
+    optimizer.zero_grad(set_to_none=True)
+    for inputs, targets in step:
+        inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+        loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
+        loss = loss * (len(targets) / samples)
+        loss.backward()
+    optimizer.step()
+
+# bf16
+import itertools
+
+import torch
+
+device = next(model.parameters()).device
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
+accumulation_steps = 3  # x batch_size 4 = global batch 12
+
+
+def steps(loader):
+    """The batches of each optimizer step. The last step of an epoch may have fewer, and its last batch fewer samples."""
+    batches = iter(loader)
+    while step := list(itertools.islice(batches, accumulation_steps)):
+        yield step
+
+
+for step in steps(loader):  # an epoch
+    samples = sum(len(targets) for _, targets in step)  # for a mean over tokens: those that count
+    optimizer.zero_grad(set_to_none=True)
+    for inputs, targets in step:
+        inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+        with torch.autocast(device_type=device.type, dtype=torch.bfloat16):
+            loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
+        loss = loss * (len(targets) / samples)
+        loss.backward()
+    optimizer.step()
+
+# fp16
+import itertools
+
+import torch
+
+device = next(model.parameters()).device
+scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
+accumulation_steps = 3  # x batch_size 4 = global batch 12
+
+
+def steps(loader):
+    """The batches of each optimizer step. The last step of an epoch may have fewer, and its last batch fewer samples."""
+    batches = iter(loader)
+    while step := list(itertools.islice(batches, accumulation_steps)):
+        yield step
+
+
+for step in steps(loader):  # an epoch
+    samples = sum(len(targets) for _, targets in step)  # for a mean over tokens: those that count
+    optimizer.zero_grad(set_to_none=True)
+    for inputs, targets in step:
+        inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+        with torch.autocast(device_type=device.type, dtype=torch.float16):
+            loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
+        loss = loss * (len(targets) / samples)
+        scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
 
 # fp32
 import torch
@@ -23,73 +149,98 @@ import torch
 device = next(model.parameters()).device
 torch.backends.cuda.matmul.allow_tf32 = False  # fp32 in full; no effect on a CPU
 torch.backends.cudnn.allow_tf32 = False
-accumulation_steps = 4  # x batch_size 32 = global batch 128
-loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True, drop_last=True)
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
 
-# For each epoch. Passes at its end that fill no whole step are dropped, as drop_last drops samples.
-optimizer.zero_grad(set_to_none=True)
-for i, (inputs, targets) in enumerate(loader, start=1):
-    inputs, targets = inputs.to(device), targets.to(device)
-    loss = loss_fn(model(inputs), targets) / accumulation_steps  # loss_fn: the mean over the batch
+for inputs, targets in loader:  # an epoch
+    optimizer.zero_grad(set_to_none=True)
+    inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+    loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
     loss.backward()
-    if i % accumulation_steps == 0:
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+    optimizer.step()
 
-# tf32
+# fp16 [checkpointing=on]
+import functools
+
 import torch
+from torch.utils.checkpoint import checkpoint
 
 device = next(model.parameters()).device
-torch.backends.cuda.matmul.allow_tf32 = True
-torch.backends.cudnn.allow_tf32 = True
-accumulation_steps = 4  # x batch_size 32 = global batch 128
-loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True, drop_last=True)
+scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
+blocks = [module for group in model.modules() if isinstance(group, (torch.nn.Sequential, torch.nn.ModuleList)) for module in group]
+for block in blocks:  # their activations are computed again in the backward pass
+    block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
 
-# For each epoch. Passes at its end that fill no whole step are dropped, as drop_last drops samples.
-optimizer.zero_grad(set_to_none=True)
-for i, (inputs, targets) in enumerate(loader, start=1):
-    inputs, targets = inputs.to(device), targets.to(device)
-    loss = loss_fn(model(inputs), targets) / accumulation_steps  # loss_fn: the mean over the batch
-    loss.backward()
-    if i % accumulation_steps == 0:
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-
-# bf16
-import torch
-
-device = next(model.parameters()).device
-accumulation_steps = 4  # x batch_size 32 = global batch 128
-loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True, drop_last=True)
-
-# For each epoch. Passes at its end that fill no whole step are dropped, as drop_last drops samples.
-optimizer.zero_grad(set_to_none=True)
-for i, (inputs, targets) in enumerate(loader, start=1):
-    inputs, targets = inputs.to(device), targets.to(device)
-    with torch.autocast(device_type=device.type, dtype=torch.bfloat16):
-        loss = loss_fn(model(inputs), targets) / accumulation_steps  # loss_fn: the mean over the batch
-    loss.backward()
-    if i % accumulation_steps == 0:
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-
-# fp16
-import torch
-
-device = next(model.parameters()).device
-scaler = torch.amp.GradScaler(device.type)
-accumulation_steps = 4  # x batch_size 32 = global batch 128
-loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True, drop_last=True)
-
-# For each epoch. Passes at its end that fill no whole step are dropped, as drop_last drops samples.
-optimizer.zero_grad(set_to_none=True)
-for i, (inputs, targets) in enumerate(loader, start=1):
-    inputs, targets = inputs.to(device), targets.to(device)
+for inputs, targets in loader:  # an epoch
+    optimizer.zero_grad(set_to_none=True)
+    inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
     with torch.autocast(device_type=device.type, dtype=torch.float16):
-        loss = loss_fn(model(inputs), targets) / accumulation_steps  # loss_fn: the mean over the batch
+        loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
     scaler.scale(loss).backward()
-    if i % accumulation_steps == 0:
-        scaler.step(optimizer)
-        scaler.update()
-        optimizer.zero_grad(set_to_none=True)
+    scaler.step(optimizer)
+    scaler.update()
+
+# fp16 [checkpointing=0+2]
+import functools
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+device = next(model.parameters()).device
+scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
+blocks = [model.get_submodule(name) for name in ("0", "2",)]
+for block in blocks:  # their activations are computed again in the backward pass
+    block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
+
+for inputs, targets in loader:  # an epoch
+    optimizer.zero_grad(set_to_none=True)
+    inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+    with torch.autocast(device_type=device.type, dtype=torch.float16):
+        loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+
+# fp16 [compile=on]
+import torch
+
+device = next(model.parameters()).device
+scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
+model = torch.compile(model)
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
+
+for inputs, targets in loader:  # an epoch
+    optimizer.zero_grad(set_to_none=True)
+    inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+    with torch.autocast(device_type=device.type, dtype=torch.float16):
+        loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+
+# fp16 [checkpointing=on,compile=on,expandable=on]
+import functools
+import os
+
+os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"  # before torch is imported
+import torch
+from torch.utils.checkpoint import checkpoint
+
+device = next(model.parameters()).device
+scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
+blocks = [module for group in model.modules() if isinstance(group, (torch.nn.Sequential, torch.nn.ModuleList)) for module in group]
+for block in blocks:  # their activations are computed again in the backward pass
+    block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
+model = torch.compile(model)
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
+
+for inputs, targets in loader:  # an epoch
+    optimizer.zero_grad(set_to_none=True)
+    inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+    with torch.autocast(device_type=device.type, dtype=torch.float16):
+        loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
 
