@@ -24,7 +24,7 @@ def build(work, micro_batch, device, precision):
         fill(model, graph, work["seed"])
         inputs, targets = pool.make(graph, work["seed"], pool.size(micro_batch), dtype)
     model.to(device)
-    optimizer = _optimizer(work, model, micro_batch * work["accumulation_steps"])
+    optimizer = make_optimizer(work, model, micro_batch)
     batches = pool.passes(inputs, targets, micro_batch, device.type == "cuda")
     facts = {
         "input_shape": graph["input_shape"],
@@ -34,7 +34,9 @@ def build(work, micro_batch, device, precision):
     return Task(model, optimizer, loss, batches, nested.samples, facts=facts)
 
 
-def _optimizer(work, model, samples):
+def make_optimizer(work, model, micro_batch):
+    """The optimizer of a model of the work's graph."""
+    samples = micro_batch * work["accumulation_steps"]
     decaying, others = [], []
     for _, param, tensor in parameters(model, work["graph"]):
         (decaying if param["decay"] else others).append(tensor)
