@@ -24,6 +24,7 @@ type finished struct {
 	requests  []tuner.Request // of trials
 	trials    []tuner.Trial
 	forecasts []tuner.Forecast
+	after     []int // trials that had run before each of the forecasts
 }
 
 // mostTrials is where a search counts as one that does not end.
@@ -53,7 +54,7 @@ func (s search) resume(tb fataler, trials []tuner.Trial, forecasts ...tuner.Fore
 			return f
 		}
 		if r.Purpose == tuner.Predict {
-			f.forecasts = append(f.forecasts, s.foresee(r))
+			f.forecasts, f.after = append(f.forecasts, s.foresee(r)), append(f.after, len(f.trials))
 			t.Foresee(f.forecasts[len(f.forecasts)-1])
 			continue
 		}
