@@ -1,4 +1,5 @@
 """accelerate's find_executable_batch_size: accelerate_finder.py MODEL START."""
+
 import sys
 import time
 

@@ -1,4 +1,5 @@
 """Lightning's scale_batch_size by bisection: lightning_finder.py MODEL [MARGIN]."""
+
 import logging
 import sys
 import time
@@ -60,6 +61,4 @@ trainer = pytorch_lightning.Trainer(
 )
 begun = time.perf_counter()
 found = Tuner(trainer).scale_batch_size(module, mode="binsearch", steps_per_trial=STEPS, **margin)
-subject.answer(
-    found=found, trials=module.trials, failures=module.trials - module.ended, seconds=time.perf_counter() - begun
-)
+subject.answer(found=found, trials=module.trials, failures=module.trials - module.ended, seconds=time.perf_counter() - begun)

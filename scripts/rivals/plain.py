@@ -1,4 +1,5 @@
 """Does a size run? Three steps of a plain loop: plain.py MODEL SIZE."""
+
 import sys
 
 import subject

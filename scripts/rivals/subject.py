@@ -1,4 +1,5 @@
 """What every finder is given: the models, and their training step."""
+
 import json
 
 import torch
