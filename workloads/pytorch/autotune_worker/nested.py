@@ -53,5 +53,10 @@ def samples(batch):
     return 0
 
 
+def double(tensor):
+    """A tensor of real numbers as float64; others stay as they are."""
+    return tensor.double() if tensor.is_floating_point() else tensor
+
+
 def _has_tensors(batch):
     return hasattr(batch, "__dict__") and not isinstance(batch, type) and any(isinstance(part, torch.Tensor) for part in vars(batch).values())
