@@ -60,7 +60,7 @@ func (b *barEvents) Note(text string) {
 		b.lines.Note(text)
 		return
 	}
-	say(b.progress, "note: "+text)
+	say(b.progress, wrapFor(b.lines.w, "note: "+text))
 }
 
 func (b *barEvents) close() {

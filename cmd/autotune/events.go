@@ -41,7 +41,7 @@ type plainEvents struct {
 // Begin writes the first line.
 func (p *plainEvents) Begin(h harness.Header) {
 	p.limitOn = h.LimitOn
-	say(p.w, firstLine(h))
+	say(p.w, wrapFor(p.w, firstLine(h)))
 }
 
 // TrialBegin names the trial and what is left.
@@ -58,7 +58,7 @@ func (p *plainEvents) TrialEnd(t harness.TrialRecord, status tuner.Status) {
 }
 
 // Note writes the sentence.
-func (p *plainEvents) Note(text string) { say(p.w, "note: "+text) }
+func (p *plainEvents) Note(text string) { say(p.w, wrapFor(p.w, "note: "+text)) }
 
 func (p *plainEvents) close() {}
 
@@ -66,11 +66,12 @@ func (p *plainEvents) close() {}
 var counterNames = map[string]string{
 	protocol.Resident:  "resident set",
 	protocol.Tensors:   "tensor bytes",
+	protocol.Reserved:  "bytes reserved by PyTorch",
 	protocol.Simulated: "simulated memory",
 }
 
-// firstLine says what is run: model, engine and why, device, and the memory
-// limit with its counter and where it came from.
+// firstLine says what is run: model, engine and why, device and who else uses it, and the
+// memory limit with its counter and where it came from.
 func firstLine(h harness.Header) string {
 	model := h.Model
 	if asked := h.Settings.Model; asked != h.Model {
@@ -80,12 +81,20 @@ func firstLine(h harness.Header) string {
 	if h.EngineReason != "" {
 		engine += " (" + h.EngineReason + ")"
 	}
+	for _, library := range []string{"torch", "python"} {
+		if version := h.Versions[library]; version != "" {
+			engine += ", " + library + " " + version
+		}
+	}
 	device := h.Device
 	if h.DeviceName != "" {
 		device += " " + h.DeviceName
 	}
 	if h.Device == "cpu" {
 		device += fmt.Sprintf(", %d cores", h.Environment.Cores)
+	}
+	if h.DeviceBusy != "" {
+		device += ", " + h.DeviceBusy
 	}
 	limit := "no limit on " + counterNames[h.LimitOn]
 	if h.LimitBytes != nil {

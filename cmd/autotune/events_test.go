@@ -22,10 +22,17 @@ func TestFirstLine(t *testing.T) {
 		Settings: harness.Settings{Model: "simulated"}, Model: "simulated", Engine: "simulated",
 		Device: "simulated", LimitOn: protocol.Simulated, LimitSource: "--memory-limit none",
 	}
+	cuda := harness.Header{
+		Settings: harness.Settings{Model: "resnet"}, Model: "resnet50", Engine: "pytorch", EngineReason: "it can use a GPU here",
+		Device: "cuda", DeviceName: "NVIDIA H200", DeviceBusy: "31.2 GiB used by others: python 1234", LimitOn: protocol.Reserved,
+		LimitSource: "--memory-limit none", Versions: map[string]string{"torch": "2.15.0", "python": "3.13.1 (/usr/bin/python3)", "torchvision": "0.29"},
+	}
 	for _, c := range []struct {
 		header harness.Header
 		want   string
 	}{
+		{cuda, "autotune: resnet50 (resnet on cuda) · engine pytorch (it can use a GPU here), torch 2.15.0, python 3.13.1 (/usr/bin/python3) · " +
+			"cuda NVIDIA H200, 31.2 GiB used by others: python 1234 · no limit on bytes reserved by PyTorch (--memory-limit none)"},
 		{resnet, "autotune: resnet20 (resnet on cpu) · engine gorgonia (built in) · cpu Xeon, 2 cores · limit 2 GiB resident set (default, with 8 GiB available)"},
 		{simulated, "autotune: simulated · engine simulated · simulated · no limit on simulated memory (--memory-limit none)"},
 	} {

@@ -19,7 +19,8 @@ import (
 
 const modelsHelp = `models lists what can be trained: parameters, floating-point operations of a
 sample's forward pass (a multiply-add counts as two), the shape of a sample, the recipe's
-global batch and optimizer, and the options that --set can choose, with their defaults.`
+global batch and optimizer, and the options that --set can choose, with their defaults.
+Models of PyTorch are named by their library, or by a file of yours.`
 
 const modelsExamples = `  autotune models
   autotune models --json`
@@ -61,7 +62,7 @@ func writeModels(w io.Writer, models []workloads.Model) error {
 			return err
 		}
 		for _, o := range m.Options {
-			if err := choices.Append([]string{m.Name, o.Name, o.Default, o.Summary}); err != nil {
+			if err := choices.Append([]string{m.Name, o.Name, o.Default, wrap(o.Summary, summaryWidth)}); err != nil {
 				return err
 			}
 		}
@@ -72,8 +73,26 @@ func writeModels(w io.Writer, models []workloads.Model) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return choices.Render()
+	if err := choices.Render(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(w, morePyTorch)
+	return err
 }
+
+// summaryWidth is what the other columns of the options leave of helpWidth.
+const summaryWidth = 32
+
+// morePyTorch says what else can be named.
+const morePyTorch = `
+The engine pytorch trains these too:
+  torchvision:NAME, timm:NAME, transformers:NAME
+                             a model of these libraries, with random weights
+  PACKAGE.MODULE:CALLABLE    what makes a torch.nn.Module
+  FILE.py:FUNCTION           your own model, optimizer, batches and loss
+                             (the function is build where none is named)
+--input and --classes say what such a model is fed where it cannot be found out.
+`
 
 // newTable is a table with a rule under its header and no other lines.
 func newTable(w io.Writer, columns ...tw.Align) *tablewriter.Table {

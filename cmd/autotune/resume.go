@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"autotune/harness"
+	"autotune/workloads"
 )
 
 const resumeHelp = `resume goes on with a run that was stopped, by Ctrl-C, a crash or a lost machine. The
@@ -45,9 +46,20 @@ func resume(s streams, output *outputFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	workload, err := resolve(run.Header.Settings)
+	workload, err := resolve(begun(run.Header))
 	if err != nil {
 		return err
 	}
 	return output.runAndShow(s, harness.Resume, harness.Options{Dir: path, Workload: workload})
+}
+
+// begun are a run's settings with the engine and the device that they came to, so that the
+// same are taken again whatever this machine would choose now.
+func begun(h harness.Header) harness.Settings {
+	s := h.Settings
+	s.Engine = h.Engine
+	if h.Engine == workloads.PyTorch {
+		s.Device = h.Device
+	}
+	return s
 }

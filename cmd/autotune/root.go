@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,6 +37,7 @@ func rootCommand(s streams) *cobra.Command {
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	root.SetVersionTemplate("autotune {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(tuneCommand(s), benchCommand(s), resumeCommand(s), reportCommand(s),

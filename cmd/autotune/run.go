@@ -135,7 +135,8 @@ func sayResume(s streams, dir string) {
 func (o *outputFlags) show(s streams, run *harness.Run) error {
 	unwritten := reports.WriteAll(run)
 	if unwritten == nil && !o.quiet {
-		say(s.err, fmt.Sprintf("written to %s: the journal, report.html and figures (autotune report %s makes them again)", run.Dir, shellWord(run.Dir)))
+		say(s.err, wrapFor(s.err, fmt.Sprintf("written to %s: the journal, report.html and figures (autotune report %s makes them again)",
+			run.Dir, shellWord(run.Dir))))
 	}
 	if err := o.print(s, run); err != nil {
 		return err

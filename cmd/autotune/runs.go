@@ -12,9 +12,17 @@ import (
 // runsFolder is where runs without --out go, and where the newest is looked for.
 const runsFolder = "autotune-runs"
 
-// newFolder is the default folder of a run that begins now.
+// newFolder is the default folder of a run that begins now. What a shell or a file system might
+// take for more than a letter becomes a hyphen, such as the colon of torchvision:resnet50.
 func newFolder(model string, now time.Time) string {
-	return filepath.Join(runsFolder, model+"-"+now.UTC().Format("20060102T150405Z"))
+	plain := func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '-'
+	}
+	name := strings.TrimLeft(strings.Map(plain, model), "-.")
+	return filepath.Join(runsFolder, name+"-"+now.UTC().Format("20060102T150405Z"))
 }
 
 // readRun reads the run that the arguments name, or else the newest.

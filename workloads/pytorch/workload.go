@@ -3,6 +3,7 @@ package pytorch
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func Describe(ctx context.Context, w *harness.Workload, in Interpreter, c Choice
 	if err != nil {
 		return err
 	}
-	w.Device, w.Versions = c.Device, answer.Versions
+	w.Device, w.Versions = c.Device, in.versions(answer)
 	if err := describeDevice(w, in, answer); err != nil {
 		return err
 	}
@@ -65,6 +66,17 @@ func Describe(ctx context.Context, w *harness.Workload, in Interpreter, c Choice
 	}
 	w.Notes = append(w.Notes, notes(answer)...)
 	return nil
+}
+
+// versions are those of the answer, with the interpreter's path beside its version.
+func (in Interpreter) versions(answer ProbeAnswer) map[string]string {
+	list := maps.Clone(answer.Versions)
+	if list == nil {
+		list = map[string]string{}
+	}
+	list["torch"] = answer.Torch
+	list["python"] = strings.TrimSpace(fmt.Sprintf("%s (%s)", list["python"], in.Path))
+	return list
 }
 
 // work is the choice as the worker is asked, at the least that a trial can be.
