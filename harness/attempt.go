@@ -123,7 +123,7 @@ func (a *attempt) take(in protocol.Incoming) *Failure {
 			return a.stop(FailureProtocol, fmt.Sprintf("the worker reported a negative %s memory", name))
 		}
 		a.ended = true
-		a.record.StepsRun, a.record.Memory = m.StepsRun, m.Memory
+		a.record.StepsRun, a.record.SkippedSteps, a.record.Memory = m.StepsRun, m.SkippedSteps, m.Memory
 		return nil
 	case *protocol.Failed:
 		a.ended = true
@@ -141,7 +141,7 @@ func (a *attempt) take(in protocol.Incoming) *Failure {
 func (a *attempt) step(s *protocol.Step) *Failure {
 	r := a.record
 	switch {
-	case s.Seconds < 0:
+	case s.Seconds < 0 || s.DeviceSeconds != nil && *s.DeviceSeconds < 0:
 		return a.stop(FailureProtocol, fmt.Sprintf("a step of %v seconds was reported", s.Seconds))
 	case s.Warmup && len(r.StepSeconds) > 0:
 		return a.stop(FailureProtocol, "a warm-up step was reported after a timed step")
@@ -149,6 +149,9 @@ func (a *attempt) step(s *protocol.Step) *Failure {
 		r.WarmupSeconds = append(r.WarmupSeconds, s.Seconds)
 	default:
 		r.StepSeconds = append(r.StepSeconds, s.Seconds)
+		if s.DeviceSeconds != nil {
+			r.DeviceSeconds = append(r.DeviceSeconds, *s.DeviceSeconds)
+		}
 	}
 	r.Losses = append(r.Losses, s.Loss)
 	r.Samples = append(r.Samples, s.Samples)

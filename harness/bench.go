@@ -18,7 +18,7 @@ const (
 // bench measures the plan's configurations.
 func (s *session) bench(ctx context.Context, plan Plan) error {
 	settings := s.header.Settings
-	next := &rounds{configs: plan.Configs, repeat: settings.Repeat, maxTrials: settings.MaxTrials, maxSeconds: settings.MaxTime}
+	next := &rounds{configs: plan.Configs, warmup: max(benchWarmup, s.header.WarmupSteps), repeat: settings.Repeat, maxTrials: settings.MaxTrials, maxSeconds: settings.MaxTime}
 	s.resumeWith(next)
 	if err := s.trials(ctx, next); err != nil {
 		return err
@@ -40,6 +40,7 @@ func (s *session) bench(ctx context.Context, plan Plan) error {
 // not run is left out of the rounds that follow.
 type rounds struct {
 	configs    []tuner.Config
+	warmup     int // steps of a repeat
 	repeat     int
 	maxTrials  int     // 0: no bound
 	maxSeconds float64 // 0: no bound
@@ -64,7 +65,7 @@ func (r *rounds) Next() (tuner.Request, bool) {
 	}
 	return tuner.Request{
 		Config: best, Purpose: tuner.Bench, Fresh: true,
-		WarmupSteps: benchWarmup, Steps: benchSteps, Seconds: benchSeconds,
+		WarmupSteps: r.warmup, Steps: benchSteps, Seconds: benchSeconds,
 	}, fewest < r.repeat
 }
 
@@ -82,6 +83,9 @@ func (r *rounds) Observe(t tuner.Trial) {
 		r.failed[t.Config] = true
 	}
 }
+
+// Foresee takes a forecast, of which bench has no use: it asks for none.
+func (r *rounds) Foresee(tuner.Forecast) {}
 
 // Left counts the repeats that are left, at the mean time of those that ran.
 func (r *rounds) Left() (trials int, seconds float64) {

@@ -3,7 +3,9 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"autotune/tuner"
@@ -74,6 +76,8 @@ func Resume(ctx context.Context, o Options) (*Run, error) {
 	if err := sameWorkload(run.Header, o.Workload); err != nil {
 		return run, err
 	}
+	plan.Notes = append(plan.Notes, workloadNotes(run.Header, o.Workload)...)
+	plan.Notes = append(plan.Notes, otherVersions(run.Header, o.Workload)...)
 	if run.TornBytes > 0 {
 		if err := j.cut(size - int64(run.TornBytes)); err != nil {
 			return run, err
@@ -96,6 +100,17 @@ func sameWorkload(h Header, w Workload) error {
 	return nil
 }
 
+// otherVersions names the libraries that have another version than when the run began.
+func otherVersions(h Header, w Workload) []string {
+	var notes []string
+	for _, name := range slices.Sorted(maps.Keys(h.Versions)) {
+		if was, is := h.Versions[name], w.Versions[name]; was != is && is != "" {
+			notes = append(notes, fmt.Sprintf("The run began with %s %s and goes on with %s: its trials are not all of one version.", name, was, is))
+		}
+	}
+	return notes
+}
+
 // told is events, or one that tells nobody.
 func told(events Events) Events {
 	if events == nil {
@@ -107,7 +122,11 @@ func told(events Events) Events {
 // execute runs what is left of a run and writes its answer. Its workers have
 // ended when it returns, or panics.
 func execute(ctx context.Context, o Options, plan Plan, run *Run, j *journal) error {
-	s := &session{workload: o.Workload, header: run.Header, run: run, judged: run.Judged(), journal: j, events: told(o.Events)}
+	workload, err := o.Workload.prepared(run.Dir)
+	if err != nil {
+		return err
+	}
+	s := &session{workload: workload, header: run.Header, run: run, judged: run.Judged(), journal: j, events: told(o.Events)}
 	for _, t := range run.Trials {
 		s.workers = max(s.workers, t.Worker)
 	}
@@ -124,6 +143,9 @@ func execute(ctx context.Context, o Options, plan Plan, run *Run, j *journal) er
 
 // resumeWith tells the scheduler what has run before, interrupted trials left out.
 func (s *session) resumeWith(next scheduler) {
+	for _, f := range s.run.Forecasts {
+		next.Foresee(f.Forecast)
+	}
 	for _, t := range s.judged {
 		if t.Status != tuner.Interrupted {
 			next.Observe(t)

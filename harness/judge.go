@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"strings"
 
 	"autotune/harness/failure"
 	"autotune/tuner"
@@ -60,10 +61,21 @@ func peakOf(h Header, t TrialRecord) int64 {
 	return t.SeenPeakBytes
 }
 
+// explained is the row of the failure table that matches.
+func (f *Failure) explained() failure.Row {
+	return failure.Explain(failure.Seen{Type: f.Type, Phase: f.Phase, Text: f.Text, Signal: f.Signal, KernelKills: f.KernelKills})
+}
+
+// firstLine is the beginning of a text, up to its first newline.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
 // judgeFailure is the status of a failed trial.
 func judgeFailure(earlier []tuner.Trial, t TrialRecord) (tuner.Status, string) {
 	f := t.Failure
-	row := failure.Explain(failure.Seen{Type: f.Type, Phase: f.Phase, Text: f.Text, Signal: f.Signal, KernelKills: f.KernelKills})
+	row := f.explained()
 	switch row.Means {
 	case failure.Memory:
 		return tuner.OOM, row.Says
@@ -78,6 +90,8 @@ func judgeFailure(earlier []tuner.Trial, t TrialRecord) (tuner.Status, string) {
 		return tuner.Unsupported, row.Says
 	case failure.Protocol:
 		return tuner.Invalid, row.Says
+	case failure.Invalid:
+		return tuner.Invalid, row.Says + ": " + firstLine(f.Text)
 	}
 	return tuner.Crashed, row.Says
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"autotune/harness/protocol"
 	"autotune/tuner"
 )
 
@@ -51,16 +52,29 @@ func NewPlan(s Settings, w Workload, env Environment) (Plan, error) {
 	h := Header{
 		V: JournalVersion, Record: KindHeader, Version: version(), Settings: s,
 		Model: w.Model, Facts: w.Facts, Engine: w.Engine, EngineReason: w.EngineReason,
-		Device: w.Device, DeviceName: w.DeviceName, LimitOn: w.LimitOn, Environment: env,
+		Device: w.Device, DeviceName: w.DeviceName, DeviceBusy: w.DeviceBusy, Versions: w.Versions,
+		LimitOn: w.LimitOn, WarmupSteps: w.WarmupSteps, Predicts: w.Predicts && s.Command == CommandTune, Environment: env,
 	}
 	for _, resolve := range []func(*Header, Workload) error{
-		resolveChoices, resolveBounds, resolveBatch, resolveLimit, resolveHeadroom,
+		resolveChoices, resolveKnobs, resolveBounds, resolveBatch, resolveLimit, resolveHeadroom,
 	} {
 		if err := resolve(&h, w); err != nil {
 			return Plan{}, err
 		}
 	}
-	return planOf(h)
+	p, err := planOf(h)
+	p.Notes = append(p.Notes, workloadNotes(h, w)...)
+	return p, err
+}
+
+// workloadNotes are the sentences on what the workload is today, which may differ when a run is resumed.
+func workloadNotes(h Header, w Workload) []string {
+	notes := slices.Clone(w.Notes)
+	if w.DeviceBytes != nil && h.LimitBytes != nil && *h.LimitBytes > *w.DeviceBytes {
+		notes = append(notes, fmt.Sprintf("The memory limit of %s is more than the %s that %s has free: the device itself ends what does not fit.",
+			FormatBytes(*h.LimitBytes), FormatBytes(*w.DeviceBytes), h.Device))
+	}
+	return notes
 }
 
 // planOf derives the plan from a resolved header alone, so that a resumed run
@@ -78,9 +92,9 @@ func planOf(h Header) (Plan, error) {
 		p.Configs, err = benchConfigs(h, sizes)
 		return p, err
 	}
-	p.Space = tuner.Space{Sizes: sizes, Accumulations: h.Settings.Accumulation, GlobalBatch: h.GlobalBatch}
-	for _, precision := range h.Settings.Precision {
-		p.Space.Sets = append(p.Space.Sets, tuner.Set{Precision: precision})
+	p.Space = tuner.Space{
+		Sets: setsOf(h.Settings), Sizes: sizes, Accumulations: h.Settings.Accumulation, GlobalBatch: h.GlobalBatch,
+		WarmupSteps: h.WarmupSteps, Predicts: h.Predicts,
 	}
 	p.Goal = goalOf(h)
 	if h.GlobalBatch > 0 && !slices.ContainsFunc(sizes, func(b int) bool { return accumulationFor(h, b) > 0 }) {
@@ -92,12 +106,15 @@ func planOf(h Header) (Plan, error) {
 	if written := h.Settings.MemoryLimit; h.LimitBytes != nil && *h.LimitBytes < leastLimit && isDigits(written) {
 		p.Notes = append(p.Notes, fmt.Sprintf("The memory limit %s has no unit and is read as bytes: did you mean %sMiB?", written, written))
 	}
-	if h.LimitBytes != nil && h.Environment.AvailableBytes != nil && *h.LimitBytes > *h.Environment.AvailableBytes && h.LimitOn == hostCounter {
+	if h.LimitBytes != nil && h.Environment.AvailableBytes != nil && *h.LimitBytes > *h.Environment.AvailableBytes && ofHost(h.LimitOn) {
 		p.Notes = append(p.Notes, fmt.Sprintf("The memory limit of %s is more than the %s that are available: a trial near it may be killed by the system.",
 			FormatBytes(*h.LimitBytes), FormatBytes(*h.Environment.AvailableBytes)))
 	}
 	return p, nil
 }
+
+// ofHost says whether a counter is of the host's memory.
+func ofHost(counter string) bool { return counter == hostCounter || counter == protocol.Tensors }
 
 // goalOf is what the search is for.
 func goalOf(h Header) tuner.Goal {
@@ -138,14 +155,14 @@ func noDivisor(h Header) error {
 		h.GlobalBatch, h.Settings.Batch, with, h.GlobalBatch)
 }
 
-// benchConfigs is every precision with every size and accumulation, or, where a
+// benchConfigs is every precision and choice of knobs with every size and accumulation, or, where a
 // global batch is given, with the accumulation that makes it.
 func benchConfigs(h Header, sizes []int) ([]tuner.Config, error) {
 	var configs []tuner.Config
-	for _, precision := range h.Settings.Precision {
+	for _, set := range setsOf(h.Settings) {
 		for _, b := range sizes {
 			for _, a := range benchAccumulations(h, b) {
-				configs = append(configs, tuner.Config{Precision: precision, MicroBatch: b, Accumulation: a})
+				configs = append(configs, tuner.Config{Precision: set.Precision, Knobs: set.Knobs, MicroBatch: b, Accumulation: a})
 			}
 		}
 	}

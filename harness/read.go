@@ -85,6 +85,8 @@ func (r *Run) add(line []byte, first bool) error {
 		return json.Unmarshal(line, &r.Header)
 	case KindTrial:
 		return r.addTrial(line)
+	case KindForecast:
+		return r.addForecast(line)
 	case KindRecommendation:
 		return r.addRecommendation(line)
 	}
@@ -101,6 +103,19 @@ func (r *Run) addRecommendation(line []byte) error {
 	if !slices.ContainsFunc(r.Trials, func(t TrialRecord) bool { return t.Number == number }) {
 		return fmt.Errorf("the recommendation rests on trial %d, which the journal does not have", number)
 	}
+	return nil
+}
+
+// addForecast reads a forecast.
+func (r *Run) addForecast(line []byte) error {
+	var f ForecastRecord
+	if err := json.Unmarshal(line, &f); err != nil {
+		return err
+	}
+	if f.Accumulation < 1 {
+		return fmt.Errorf("a forecast has %d accumulation steps; they are 1 or more", f.Accumulation)
+	}
+	r.Forecasts = append(r.Forecasts, f)
 	return nil
 }
 
@@ -125,7 +140,7 @@ func (r *Run) addTrial(line []byte) error {
 
 // negative names a counter that is below 0; empty: none is.
 func negative(m protocol.Memory) string {
-	for _, counters := range []map[string]int64{m.Baseline, m.Peak} {
+	for _, counters := range []map[string]int64{m.Baseline, m.Peak, m.After} {
 		for name, bytes := range counters {
 			if bytes < 0 {
 				return name

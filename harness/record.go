@@ -72,7 +72,11 @@ type Header struct {
 	LimitSource string            `json:"memory_limit_source"` // where the limit came from, a clause
 	Headroom    int64             `json:"headroom_bytes"`
 	GlobalBatch int               `json:"global_batch"` // 0: any
-	Environment Environment       `json:"environment"`
+	// WarmupSteps is the number of optimizer steps of a trial before the clock counts; 0: 1.
+	WarmupSteps int `json:"warmup_steps,omitempty"`
+	// Predicts says that the search asks the worker for forecasts of memory.
+	Predicts    bool        `json:"predicts,omitempty"`
+	Environment Environment `json:"environment"`
 }
 
 // ModelFacts is what is known of a model before it runs.

@@ -136,11 +136,17 @@ func resolveBatch(h *Header, w Workload) error {
 const maxAccumulations = 64
 
 // resolveLimit settles the memory limit and says where it came from.
-func resolveLimit(h *Header, _ Workload) error {
-	available := h.Environment.AvailableBytes
+func resolveLimit(h *Header, w Workload) error {
+	available, have := h.Environment.AvailableBytes, "available"
+	if w.DeviceBytes != nil {
+		available, have = w.DeviceBytes, "that "+w.Device+" has free"
+	}
 	text := h.Settings.MemoryLimit
 	if strings.TrimSpace(text) == "" {
 		bytes, source := defaultLimit(available)
+		if w.DeviceBytes != nil {
+			bytes, source = *w.DeviceBytes, "default: what "+w.Device+" has free"
+		}
 		h.LimitBytes, h.LimitSource = &bytes, source
 		return nil
 	}
@@ -149,13 +155,16 @@ func resolveLimit(h *Header, _ Workload) error {
 	case err != nil:
 		return usagef("--memory-limit: %v", err)
 	case limit.None:
+		if w.LimitOnNone != "" {
+			h.LimitOn = w.LimitOnNone
+		}
 		h.LimitSource = "--memory-limit none: only a real failure ends the search"
 		return nil
 	case limit.Percent > 0 && available == nil:
 		return usagef("--memory-limit %s: this system does not say how much memory is available: give a size such as 2GiB", text)
 	case limit.Percent > 0:
 		bytes := limit.Of(*available)
-		h.LimitBytes, h.LimitSource = &bytes, fmt.Sprintf("--memory-limit: %s of the %s available", text, FormatBytes(*available))
+		h.LimitBytes, h.LimitSource = &bytes, fmt.Sprintf("--memory-limit: %s of the %s %s", text, FormatBytes(*available), have)
 	default:
 		h.LimitBytes, h.LimitSource = &limit.Bytes, "--memory-limit"
 	}

@@ -36,7 +36,8 @@ type Run struct {
 	Dir            string
 	Header         Header
 	Trials         []TrialRecord
-	Recommendation *Recommendation // nil: none was made
+	Forecasts      []ForecastRecord // of memory, in the order in which they were asked for
+	Recommendation *Recommendation  // nil: none was made
 	// TornBytes is the length of a last line that was cut off in the middle; 0: the journal is whole.
 	TornBytes int
 }

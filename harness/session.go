@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
+	"autotune/harness/failure"
 	"autotune/harness/protocol"
 	"autotune/tuner"
 )
@@ -28,6 +28,8 @@ type scheduler interface {
 	Next() (tuner.Request, bool)
 	// Observe takes what a trial gave.
 	Observe(tuner.Trial)
+	// Foresee takes the answer to a request with the purpose tuner.Predict.
+	Foresee(tuner.Forecast)
 	// Left estimates what is left: trials, and seconds (0: not known).
 	Left() (trials int, seconds float64)
 }
@@ -59,6 +61,14 @@ func (s *session) trials(ctx context.Context, next scheduler) error {
 		if ctx.Err() != nil {
 			return s.interrupted()
 		}
+		if request.Purpose == tuner.Predict {
+			forecast, err := s.forecast(ctx, request.Config)
+			if err != nil {
+				return err
+			}
+			next.Foresee(forecast)
+			continue
+		}
 		number := s.run.lastNumber() + 1
 		trials, seconds := next.Left()
 		s.events.TrialBegin(number, request, trials, seconds)
@@ -72,6 +82,7 @@ func (s *session) trials(ctx context.Context, next scheduler) error {
 		trial, _ := Judge(s.header, s.judged, record)
 		s.run.Trials, s.judged = append(s.run.Trials, record), append(s.judged, trial)
 		s.events.TrialEnd(record, trial.Status)
+		s.refuse(record.Failure)
 		switch {
 		case s.fatal != nil:
 			return s.fatal
@@ -79,6 +90,14 @@ func (s *session) trials(ctx context.Context, next scheduler) error {
 			return s.interrupted()
 		}
 		next.Observe(trial)
+	}
+}
+
+// refuse ends a run in which nothing can run as the user asked for it.
+func (s *session) refuse(f *Failure) {
+	ran := slices.ContainsFunc(s.judged, func(t tuner.Trial) bool { return t.Status == tuner.OK })
+	if f != nil && f.Type == failure.TypeUsage && !ran {
+		s.fatal = &UsageError{f.Text}
 	}
 }
 
@@ -123,22 +142,31 @@ func (s *session) onWorker(ctx context.Context, record *TrialRecord) (*Failure, 
 	if err != nil {
 		return nil, s.logError(err)
 	}
-	if s.worker == nil {
-		failed, err := s.start(ctx, record, log)
-		if failed != nil || err != nil {
-			return failed, err
-		}
-	} else {
-		s.worker.output.begin(log)
+	failed, err := s.ready(ctx, record, log)
+	if failed != nil || err != nil {
+		return failed, err
 	}
 	w := s.worker
-	record.Worker = w.number
 	if !slices.Contains(w.ready.Precisions, record.Precision) {
 		return &Failure{Type: FailureUnsupported, Phase: "start", Text: fmt.Sprintf("the worker runs the precisions %v, not %s", w.ready.Precisions, record.Precision)}, nil
 	}
-	failed := s.attempt(record).run(ctx, s.request(record))
+	failed = s.attempt(record).run(ctx, s.request(record))
 	s.inspect(record)
+	if failed != nil && w.spent == "" && failed.explained().Fatal {
+		w.spent = "it can compute no more"
+	}
 	return failed, nil
+}
+
+// ready sees to it that there is a worker which prints to the log from now on. Its error
+// means that the program cannot be started.
+func (s *session) ready(ctx context.Context, record *TrialRecord, log *os.File) (*Failure, error) {
+	if s.worker == nil {
+		return s.start(ctx, record, log)
+	}
+	s.worker.output.begin(log)
+	record.Worker = s.worker.number
+	return nil, nil
 }
 
 // attempt is the trial of the record on the worker that is ready.
@@ -156,23 +184,13 @@ func (s *session) attempt(record *TrialRecord) *attempt {
 // request is what the worker is asked.
 func (s *session) request(r *TrialRecord) *protocol.Trial {
 	t := &protocol.Trial{
-		Work: s.work(r.Config), Number: r.Number, MicroBatch: r.MicroBatch,
+		Work: workOf(s.workload, s.header.Settings, r.Config), Number: r.Number, MicroBatch: r.MicroBatch,
 		WarmupSteps: r.WarmupSteps, Steps: r.Steps, Seconds: r.Seconds,
 	}
 	if s.header.LimitBytes != nil {
 		t.LimitBytes = *s.header.LimitBytes
 	}
 	return t
-}
-
-// work is what is trained with the configuration, whatever its size.
-func (s *session) work(c tuner.Config) protocol.Work {
-	return protocol.Work{
-		Model: s.workload.Model, Options: s.workload.Options,
-		Optimizer: s.header.Settings.Optimizer, Seed: s.header.Settings.Seed,
-		Precision: c.Precision, Accumulation: c.Accumulation, Knobs: c.Knobs,
-		Graph: s.workload.Graph, InputShape: s.workload.InputShape, Classes: s.workload.Classes,
-	}
 }
 
 // start starts a worker and waits until it is ready. Its error means that the program cannot be started.
@@ -188,11 +206,7 @@ func (s *session) start(ctx context.Context, record *TrialRecord, log *os.File) 
 	if s.header.LimitBytes == nil {
 		w.last()
 	}
-	patience := s.workload.StartTimeout
-	if patience == 0 {
-		patience = DefaultStartTimeout
-	}
-	failed := (&attempt{worker: w, record: record}).awaitReady(ctx, patience)
+	failed := (&attempt{worker: w, record: record}).awaitReady(ctx, s.workload.startTimeout())
 	switch {
 	case failed == nil:
 		s.readied, s.startsLost = true, 0
@@ -213,7 +227,7 @@ func (s *session) lostStart(failed *Failure, log string) {
 		kind = ErrFailed
 	}
 	s.fatal = exitf(kind, "%d workers of the engine %s in a row did not become ready; the last: %s (its output is in %s)",
-		s.startsLost, s.workload.Engine, strings.SplitN(failed.Text, "\n", 2)[0], log)
+		s.startsLost, s.workload.Engine, firstLine(failed.Text), log)
 }
 
 // retire ends a worker that is not fit for the next trial, and says why where it is worth a word.
@@ -238,15 +252,34 @@ func (s *session) inspect(r *TrialRecord) {
 		s.noReset = true
 		s.events.Note("This system cannot set a process's peak memory back: every trial gets a fresh worker.")
 	}
-	base := r.Memory.Baseline[s.header.LimitOn]
-	switch {
-	case base == 0:
-	case w.baseline == 0:
-		w.baseline = base
-	case float64(base) > baselineFactor*float64(w.baseline) && base > w.baseline+baselineGrace && w.spent == "":
+	for _, counter := range []string{s.header.LimitOn, protocol.Reserved} {
+		if w.spent == "" {
+			s.inspectCounter(r, counter)
+		}
+	}
+}
+
+// inspectCounter replaces a worker whose memory did not come back to what it was before its
+// first trial: after this trial, or where that was not measured, when it began.
+func (s *session) inspectCounter(r *TrialRecord, counter string) {
+	w := s.worker
+	base, measured := r.Memory.Baseline[counter]
+	first, known := w.baseline[counter]
+	if !known {
+		if !measured {
+			return
+		}
+		first = base
+		w.baseline[counter] = base
+	}
+	when, held := "after", r.Memory.After[counter]
+	if _, reported := r.Memory.After[counter]; !reported {
+		when, held = "before", base
+	}
+	if float64(held) > baselineFactor*float64(first) && held > first+baselineGrace {
 		w.spent = "its memory did not come back"
-		s.events.Note(fmt.Sprintf("Worker %d began trial %d with %s where its first began with %s: memory did not come back, and another takes its place.",
-			w.number, r.Number, FormatBytes(base), FormatBytes(w.baseline)))
+		s.events.Note(fmt.Sprintf("Worker %d held %s %s trial %d and %s before its first: memory did not come back, and another takes its place.",
+			w.number, FormatBytes(held), when, r.Number, FormatBytes(first)))
 	}
 }
 

@@ -30,9 +30,9 @@ type worker struct {
 	kills   *int64 // the kernel's out-of-memory kills before the worker
 
 	ready    protocol.Ready
-	trials   int    // asked of it
-	baseline int64  // of its first trial; 0: none yet
-	spent    string // why it may not run another trial; empty: it may
+	trials   int              // asked of it
+	baseline map[string]int64 // bytes by counter before its first trial that told
+	spent    string           // why it may not run another trial; empty: it may
 }
 
 // startWorker starts the workload's command; what it prints goes to log, which
@@ -53,7 +53,7 @@ func startWorker(w Workload, number int, log *os.File) (*worker, error) {
 	ownGroup(command)
 	started := &worker{
 		number: number, command: command, pipes: p.ours(), request: p.request.ours,
-		left: make(chan struct{}), exited: make(chan struct{}), kills: kernelKills(),
+		baseline: map[string]int64{}, left: make(chan struct{}), exited: make(chan struct{}), kills: kernelKills(),
 	}
 	if err := started.launch(); err != nil {
 		p.closeOurs()

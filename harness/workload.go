@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -49,6 +50,28 @@ type Workload struct {
 	Unpredicted string
 	// Notes are sentences on the workload that the user should read before it starts.
 	Notes []string
+}
+
+// prepared is the workload with its worker's own files in the folder.
+func (w Workload) prepared(folder string) (Workload, error) {
+	if w.Prepare == nil {
+		return w, nil
+	}
+	command, err := w.Prepare(folder)
+	var coded interface{ ExitCode() int }
+	if err != nil && !errors.As(err, &coded) {
+		err = exitf(ErrFailed, "the worker's files cannot be written to %s: %w", folder, err)
+	}
+	w.Command = command
+	return w, err
+}
+
+// startTimeout is how long the worker may take to be ready.
+func (w Workload) startTimeout() time.Duration {
+	if w.StartTimeout == 0 {
+		return DefaultStartTimeout
+	}
+	return w.StartTimeout
 }
 
 // DefaultStartTimeout is how long a worker may take from its start to ready.

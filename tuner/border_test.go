@@ -181,6 +181,7 @@ func TestHoles(t *testing.T) {
 			}
 			return ""
 		}, 19, "crashed"},
+		{"one size unsupported", only(tuner.Unsupported, 39), 40, "memory"},
 		{"diverged", only(tuner.Diverged, 40), 40, "memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

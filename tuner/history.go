@@ -59,9 +59,10 @@ func (h *history) safeLimit() int64 {
 	return max(1, h.goal.LimitBytes-h.goal.HeadroomBytes)
 }
 
-// add enters one trial into the ledgers.
+// add enters one trial into the ledgers. A set that is unsupported is left; where it ran
+// before, it is a size that is unsupported, which is a hole.
 func (h *history) add(t Trial) {
-	if t.Status == Unsupported {
+	if h.unsupported(t.Set()) && t.Status == Unsupported {
 		return
 	}
 	h.fits(t.Set(), class(t.Accumulation)).add(t, t.Status)
@@ -122,14 +123,15 @@ const hopeless = 10
 // usable says whether the set can run, as far as is known: it is supported, and its
 // trials do not all fail for another reason than memory.
 func (h *history) usable(set Set) bool {
+	if h.unsupported(set) {
+		return false
+	}
 	failures := 0
 	for _, t := range h.trials {
 		switch {
 		case t.Set() != set:
 		case t.Status == OK:
 			return true
-		case t.Status == Unsupported:
-			return false
 		case t.Status != OOM:
 			failures++
 		}
@@ -137,7 +139,10 @@ func (h *history) usable(set Set) bool {
 	return failures < hopeless
 }
 
-// unsupported says whether a trial of the set ended as unsupported.
+// unsupported says whether a trial of the set ended as unsupported before one ran.
 func (h *history) unsupported(set Set) bool {
-	return slices.ContainsFunc(h.trials, func(t Trial) bool { return t.Set() == set && t.Status == Unsupported })
+	i := slices.IndexFunc(h.trials, func(t Trial) bool {
+		return t.Set() == set && (t.Status == OK || t.Status == Unsupported)
+	})
+	return i >= 0 && h.trials[i].Status == Unsupported
 }

@@ -26,8 +26,12 @@ const (
 	TypeUnsupported = "harness.unsupported" // not run: the worker said at start that it cannot
 )
 
-// TypeEngineUnsupported is the type by which an engine says that it cannot do at all what a trial asks.
-const TypeEngineUnsupported = "unsupported"
+// The types by which an engine says what a failure is, in Seen.Type.
+const (
+	TypeEngineUnsupported = "unsupported" // it cannot do at all what the trial asks
+	TypeWrongBatch        = "wrong_batch" // the batches had another size than the trial asks
+	TypeUsage             = "usage"       // what the user named cannot be found or used
+)
 
 // Meaning is what a failure means.
 type Meaning string
@@ -40,6 +44,7 @@ const (
 	Interrupted Meaning = "interrupted"  // somebody stopped it
 	Unsupported Meaning = "unsupported"  // this engine or device cannot do it at all
 	Protocol    Meaning = "protocol"     // what the worker said cannot be trusted
+	Invalid     Meaning = "invalid"      // another batch size was seen than asked; the text has both
 	Other       Meaning = "other"        // it failed, and memory is not why
 )
 
@@ -51,6 +56,7 @@ type Row struct {
 	Signal string         // equal to Seen.Signal; empty: any
 	Kills  Kills          // empty: any
 	Means  Meaning
+	Fatal  bool   // the process can compute nothing more
 	Says   string // one clause for the user
 	Source string // the public page that the row rests on
 }

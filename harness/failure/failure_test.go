@@ -68,10 +68,50 @@ func TestExplain(t *testing.T) {
 		{"unsupported", failure.Seen{Type: failure.TypeUnsupported}, failure.Unsupported},
 		{"unsupported, says the engine", failure.Seen{Type: failure.TypeEngineUnsupported, Text: "precision bf16"}, failure.Unsupported},
 		{"protocol", failure.Seen{Type: failure.TypeProtocol}, failure.Protocol},
+		{"torch 2.5", failure.Seen{Type: "torch.OutOfMemoryError", Text: "Allocation on device 0 would exceed allowed memory. (out of memory)"}, failure.Memory},
+		{"torch 2.0", failure.Seen{Type: "torch.cuda.OutOfMemoryError", Text: "Allocation on device 0 would exceed allowed memory."}, failure.Memory},
+		{"torch 1.10", failure.Seen{Type: "RuntimeError", Text: "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity"}, failure.Memory},
+		{"torch 2.8, accelerator", failure.Seen{Type: "torch.AcceleratorError", Text: "CUDA error: out of memory\nCUDA kernel errors might"}, failure.Memory},
+		{"limit of the worker", failure.Seen{Type: "torch.OutOfMemoryError", Phase: "backward", Text: "DefaultCPUAllocator: can't allocate memory: you tried to allocate 64 bytes"}, failure.Memory},
+		{"cpu on windows", failure.Seen{Type: "RuntimeError", Text: "DefaultCPUAllocator: not enough memory: you tried to allocate 1073741824 bytes."}, failure.Memory},
+		{"python", failure.Seen{Type: "MemoryError"}, failure.Memory},
+		{"c++", failure.Seen{Type: failure.TypeExit, Signal: "SIGABRT", Text: "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc"}, failure.Memory},
+		{"nccl", failure.Seen{Type: "torch.distributed.DistBackendError", Text: "NCCL error in: x, unhandled cuda error\nncclUnhandledCudaError: Call to CUDA function failed.\nLast error:\nCuda failure 2 'out of memory'"}, failure.Memory},
+		{"nccl, not said why", failure.Seen{Type: "RuntimeError", Text: "NCCL Error 1: unhandled cuda error"}, failure.MaybeMemory},
+		{"cublas start", failure.Seen{Type: "RuntimeError", Text: "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"}, failure.MaybeMemory},
+		{"cudnn allocation", failure.Seen{Type: "RuntimeError", Text: "cuDNN error: CUDNN_STATUS_ALLOC_FAILED"}, failure.MaybeMemory},
+		{"cudnn internal", failure.Seen{Type: "RuntimeError", Text: "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR"}, failure.MaybeMemory},
+		{"cudnn size", failure.Seen{Type: "RuntimeError", Text: "cuDNN error: CUDNN_STATUS_NOT_SUPPORTED. This error may appear"}, failure.MaybeMemory},
+		{"cudnn execution", failure.Seen{Type: "RuntimeError", Text: "cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"}, failure.MaybeMemory},
+		{"cudnn engine, old", failure.Seen{Type: "RuntimeError", Text: "Unable to find an engine to execute this computation"}, failure.MaybeMemory},
+		{"cudnn engine", failure.Seen{Type: "RuntimeError", Text: "GET was unable to find an engine to execute this computation"}, failure.MaybeMemory},
+		{"onednn memory", failure.Seen{Type: "RuntimeError", Text: "could not create a memory object"}, failure.MaybeMemory},
+		{"onednn primitive", failure.Seen{Type: "RuntimeError", Text: "could not create a primitive"}, failure.MaybeMemory},
+		{"onednn execution", failure.Seen{Type: "RuntimeError", Text: "could not execute a primitive"}, failure.MaybeMemory},
+		{"onednn without bf16", failure.Seen{Type: "RuntimeError", Text: "could not create a primitive descriptor iterator"}, failure.Unsupported},
+		{"onednn without bf16 in the backward pass", failure.Seen{Type: "RuntimeError", Text: "DNNL does not support bf16/f16 backward on the platform with avx2_vnni_2"}, failure.Unsupported},
+		{"no fp16 on this CPU", failure.Seen{Type: "RuntimeError", Text: `"addmm_impl_cpu_" not implemented for 'Half'`}, failure.Unsupported},
+		{"an index of the wrong type", failure.Seen{Type: "RuntimeError", Text: `"nll_loss_forward_reduce_cuda_kernel_2d_index" not implemented for 'Int'`}, failure.Other},
+		{"device assert", failure.Seen{Type: "RuntimeError", Text: "CUDA error: device-side assert triggered"}, failure.Other},
+		{"wrong batch", failure.Seen{Type: failure.TypeWrongBatch, Text: "a batch had 3 samples where 8 were asked for"}, failure.Invalid},
+		{"usage", failure.Seen{Type: failure.TypeUsage, Text: "torchvision has no model resnet19"}, failure.Other},
 		{"nothing", failure.Seen{}, failure.Other},
 	} {
 		if got := failure.Explain(c.seen); got.Means != c.want {
 			t.Errorf("%s: row %q says %q, want %q", c.name, got.Name, got.Means, c.want)
+		}
+	}
+}
+
+// TestFatal checks that a process is given up after a fault of CUDA, and not for want of memory.
+func TestFatal(t *testing.T) {
+	for text, fatal := range map[string]bool{
+		"CUDA error: an illegal memory access was encountered": true,
+		"CUDA error: device-side assert triggered":             true,
+		"CUDA out of memory. Tried to allocate 2.00 MiB":       false,
+	} {
+		if row := failure.Explain(failure.Seen{Type: "RuntimeError", Text: text}); row.Fatal != fatal {
+			t.Errorf("%q: row %q, fatal %v", text, row.Name, row.Fatal)
 		}
 	}
 }
