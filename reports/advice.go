@@ -23,21 +23,27 @@ type Advice struct {
 func (d *digest) advise() []Advice {
 	if d.Recommendation == nil {
 		if d.nothingFits() {
-			return d.freeMemory()
+			return append(measured(d.expandable(), d.freeDevice()), d.freeMemory()...)
 		}
 		return nil
 	}
-	var list []Advice
-	for _, text := range []string{d.smallerBatch(), d.largerLimit(), d.otherPrecisions()} {
-		if text != "" {
-			list = append(list, Advice{Text: text})
-		}
-	}
+	list := measured(d.smallerBatch(), d.otherKnobs(), d.largerLimit(), d.expandable(), d.freeDevice(), d.otherPrecisions())
 	switch {
 	case d.boundByMemory():
 		return append(list, d.freeMemory()...)
 	case d.boundBySizes():
 		return append(list, Advice{Text: "Memory was not what stopped the search, so that more of it would not help by itself."})
+	}
+	return list
+}
+
+// measured are pieces of advice that rest on the run's own trials, those that are empty left out.
+func measured(texts ...string) []Advice {
+	var list []Advice
+	for _, text := range texts {
+		if text != "" {
+			list = append(list, Advice{Text: text})
+		}
 	}
 	return list
 }
@@ -53,8 +59,9 @@ func (d *digest) freeMemory() []Advice {
 	var list []Advice
 	for _, text := range []string{
 		d.optimizerState(),
-		"Checkpointing (activations computed again in the backward pass) frees memory for time.",
+		d.checkpointing(),
 		"A lower precision, where engine and device support it, halves the activations; a smaller model needs less of everything.",
+		d.emptyCache(),
 		"The learning rate frees no memory.",
 	} {
 		if text != "" {
@@ -147,12 +154,15 @@ func (d *digest) largerLimit() string {
 func (d *digest) otherPrecisions() string {
 	var names []string
 	for _, t := range d.results {
-		if t.Status == tuner.Unsupported && !slices.Contains(names, t.Precision) {
+		if t.Status == tuner.Unsupported && t.Knobs == "" && !slices.Contains(names, t.Precision) {
 			names = append(names, t.Precision)
 		}
 	}
 	if len(names) == 0 {
 		return ""
+	}
+	if d.Header.Engine == pyTorch {
+		return fmt.Sprintf("Another device: PyTorch cannot run %s on %s.", strings.Join(names, ", "), withClause(d.Header.Device, d.Header.DeviceName))
 	}
 	return fmt.Sprintf("Another engine: %s cannot run %s here.", d.Header.Engine, strings.Join(names, ", "))
 }
@@ -162,15 +172,16 @@ func (d *digest) otherPrecisions() string {
 func (d *digest) optimizerState() string {
 	h := d.Header
 	states := map[string]int64{"momentum": 1, "adam": 2, "adamw": 2}[h.Settings.Optimizer]
+	leaner := map[int64]string{1: "sgd keeps none", 2: "momentum keeps 1, sgd none"}[states]
 	size := int64(4) // bytes a value: mixed precisions keep the optimizer's state in float32
 	if d.precision() == "fp64" {
 		size = 8
 	}
-	if states == 0 || h.Facts.Parameters == 0 {
+	if states == 0 || h.Facts.Parameters == 0 || ownTraining(h.Model) {
 		return ""
 	}
-	return fmt.Sprintf("A leaner optimizer: %s keeps %d %s for each parameter, %s by calculation.",
-		h.Settings.Optimizer, states, plural(int(states), "value"), harness.FormatBytes(states*size*h.Facts.Parameters))
+	return fmt.Sprintf("A leaner optimizer: %s keeps %d %s for each parameter, %s by calculation; %s.",
+		h.Settings.Optimizer, states, plural(int(states), "value"), harness.FormatBytes(states*size*h.Facts.Parameters), leaner)
 }
 
 // precision is the recommended one, or, where there is none, the first that was asked for.

@@ -46,7 +46,11 @@ func memoryFigure(d *digest) (*Figure, error) {
 	f.valueAxis(float64(highest) / u.size)
 	sizeAxis(f.plot, sizes, false)
 	bottom, ceiling := f.plot.Y.Min, f.plot.Y.Max
-	if err := f.addPeaks(list, u); err != nil {
+	groups, err := f.addPeaks(list, u)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.addForecasts(d, groups, u); err != nil {
 		return nil, err
 	}
 	f.plot.Y.Min, f.plot.Y.Max = bottom, ceiling // which the fitted lines have moved
@@ -122,8 +126,9 @@ func (g memoryGroup) String() string {
 	return g.Set.String() + ", 1 pass a step"
 }
 
-// addPeaks draws the peaks of trials that ran, a series a group, with fitted lines.
-func (f *Figure) addPeaks(list []result, u unit) error {
+// addPeaks draws the peaks of trials that ran, a series a group, with fitted lines, and
+// gives the groups in the order of their series.
+func (f *Figure) addPeaks(list []result, u unit) ([]memoryGroup, error) {
 	var order []memoryGroup
 	groups, sets := map[memoryGroup]plotter.XYs{}, map[tuner.Set]int{}
 	for _, r := range list {
@@ -145,14 +150,14 @@ func (f *Figure) addPeaks(list []result, u unit) error {
 	for n, g := range order {
 		scatter, err := marks(groups[g], n)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		fixed, slope, ok := fitLine(groups[g])
 		if ok {
 			from, to := max(f.plot.X.Min, 0), f.plot.X.Max
 			line, err := plotter.NewLine(plotter.XYs{{X: from, Y: fixed + slope*from}, {X: to, Y: fixed + slope*to}})
 			if err != nil {
-				return err
+				return nil, err
 			}
 			stroke(line, n, 0.8)
 			f.plot.Add(line)
@@ -162,6 +167,29 @@ func (f *Figure) addPeaks(list []result, u unit) error {
 		}
 		f.plot.Add(scatter)
 		f.describe(g.String(), scatter)
+	}
+	return order, nil
+}
+
+// addForecasts draws what was predicted of each group, in the colour of its series.
+func (f *Figure) addForecasts(d *digest, groups []memoryGroup, u unit) error {
+	drawn := false
+	for n, g := range groups {
+		forecast := d.forecast(g.Set, g.accumulates)
+		if forecast == nil {
+			continue
+		}
+		line, err := plotter.NewLine(forecastLine(forecast, max(f.plot.X.Min, 0), f.plot.X.Max, u))
+		if err != nil {
+			return err
+		}
+		stroke(line, n, 0.8, 2, 2)
+		f.plot.Add(line)
+		if !drawn {
+			f.describe("predicted", line)
+			f.Caption += " The dashed lines were predicted without running anything."
+			drawn = true
+		}
 	}
 	return nil
 }

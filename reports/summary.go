@@ -90,6 +90,7 @@ func (d *digest) findings() []finding {
 	if text := d.spreadText(); text != "" {
 		list = append(list, finding{"Spread", text})
 	}
+	list = append(list, d.predictions()...)
 	list = append(list, d.observations()...)
 	for _, note := range r.Notes {
 		list = append(list, finding{"Note", note})
