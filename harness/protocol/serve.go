@@ -20,10 +20,21 @@ type Engine interface {
 	Run(t Trial, report func(Step) error) (Done, error)
 }
 
-// Error is a failure of a trial with what was seen of it.
+// Predictor is an Engine that can tell memory without running. Another one
+// answers a prediction with a failure of the type TypeUnsupported.
+type Predictor interface {
+	Engine
+	// Predict gives the memory of the work. Its error is a failure, as that of Run is.
+	Predict(p Predict) (Predicted, error)
+}
+
+// TypeUnsupported is the type of a failure by which an engine says that it cannot do at all what was asked.
+const TypeUnsupported = "unsupported"
+
+// Error is a failure of a trial or a prediction with what was seen of it.
 type Error struct {
 	Type  string // of the exception
-	Phase string // build, warmup, forward, backward, optimizer, step
+	Phase string // predict, build, warmup, forward, backward, optimizer, step
 	Err   error
 }
 
@@ -47,12 +58,12 @@ func Finite(x float64) *float64 {
 	return &x
 }
 
-// Serve is a worker's main loop: it says ready, runs the trials that it reads
-// from r on e, one at a time, and answers on w. It returns nil when it is told
-// to exit or when r ends between two trials. A failure of a trial, a panic of
-// the engine included, is an answer and does not end it.
+// Serve is a worker's main loop: it says ready, runs the trials and predictions
+// that it reads from r on e, one at a time, and answers on w. It returns nil when
+// it is told to exit or when r ends between two of them. A failure of one, a panic
+// of the engine included, is an answer and does not end it.
 //
-// When r ends while a trial runs, the harness has died: Serve returns ErrGone at
+// When r ends while one runs, the harness has died: Serve returns ErrGone at
 // once, without waiting for the step that is being computed, so that the caller
 // can end the process.
 func Serve(r io.Reader, w io.Writer, e Engine) error {
@@ -68,7 +79,11 @@ func Serve(r io.Reader, w io.Writer, e Engine) error {
 		in := <-inbox
 		switch m := in.Message.(type) {
 		case *Trial:
-			if err := serveTrial(conn, e, *m, inbox); err != nil {
+			if err := serveOne(conn, inbox, func() (Message, error) { return runTrial(conn, e, *m) }); err != nil {
+				return err
+			}
+		case *Predict:
+			if err := serveOne(conn, inbox, func() (Message, error) { return predict(e, *m), nil }); err != nil {
 				return err
 			}
 		case *Exit:
@@ -79,21 +94,21 @@ func Serve(r io.Reader, w io.Writer, e Engine) error {
 			}
 			return in.Err
 		default:
-			return &Violation{fmt.Sprintf("a worker was sent %q; it takes trial and exit", m.op())}
+			return &Violation{fmt.Sprintf("a worker was sent %q; it takes trial, predict and exit", m.op())}
 		}
 	}
 }
 
-// serveTrial runs one trial and sends how it ended. It listens meanwhile:
-// whatever arrives before the answer is sent ends the worker.
-func serveTrial(conn *Conn, e Engine, t Trial, inbox <-chan Incoming) error {
+// serveOne runs one request and sends its answer; the error of run is one of the pipe. It
+// listens meanwhile: whatever arrives before the answer is sent ends the worker.
+func serveOne(conn *Conn, inbox <-chan Incoming, run func() (Message, error)) error {
 	type ending struct {
 		answer Message
 		err    error // of the pipe
 	}
 	ended := make(chan ending, 1)
 	go func() {
-		answer, err := runTrial(conn, e, t)
+		answer, err := run()
 		ended <- ending{answer, err}
 	}()
 	select {
@@ -103,11 +118,31 @@ func serveTrial(conn *Conn, e Engine, t Trial, inbox <-chan Incoming) error {
 		}
 		return conn.Send(end.answer)
 	case in := <-inbox:
-		if m, ok := in.Message.(*Trial); ok {
-			return &Violation{fmt.Sprintf("trial %d was asked for while trial %d runs", m.Number, t.Number)}
+		switch m := in.Message.(type) {
+		case *Trial, *Predict:
+			return &Violation{fmt.Sprintf("a second request, %s, came before the first was answered", m.op())}
 		}
 		return ErrGone
 	}
+}
+
+// predict gives the answer to a prediction, *Predicted or *Failed.
+func predict(e Engine, p Predict) Message {
+	engine, able := e.(Predictor)
+	if !able {
+		return &Failed{Type: TypeUnsupported, Phase: "predict", Text: "this engine does not predict memory"}
+	}
+	var predicted Predicted
+	err := guard("predict", func() (err error) {
+		predicted, err = engine.Predict(p)
+		return err
+	})
+	if err != nil {
+		f := failed(err, Memory{})
+		f.Phase = "predict"
+		return f
+	}
+	return &predicted
 }
 
 // runTrial runs one trial, reports its steps and gives the answer, *Done or
@@ -115,7 +150,7 @@ func serveTrial(conn *Conn, e Engine, t Trial, inbox <-chan Incoming) error {
 // tell where the trial is.
 func runTrial(conn *Conn, e Engine, t Trial) (answer Message, broken error) {
 	timed := 0
-	done, err := guarded(e, t, func(s Step) error {
+	report := func(s Step) error {
 		if s.Loss != nil {
 			s.Loss = Finite(*s.Loss)
 		}
@@ -128,6 +163,11 @@ func runTrial(conn *Conn, e Engine, t Trial) (answer Message, broken error) {
 			broken = conn.Send(&s)
 		}
 		return broken
+	}
+	var done Done
+	err := guard("step", func() (err error) {
+		done, err = e.Run(t, report)
+		return err
 	})
 	if err != nil {
 		return failed(err, done.Memory), broken
@@ -135,15 +175,15 @@ func runTrial(conn *Conn, e Engine, t Trial) (answer Message, broken error) {
 	return &done, broken
 }
 
-// guarded is e.Run with a panic as an error. The panic's stack goes to stderr, into the trial's log.
-func guarded(e Engine, t Trial, report func(Step) error) (done Done, err error) {
+// guard calls run, with a panic as an error in the phase. The panic's stack goes to stderr, into the trial's log.
+func guard(phase string, run func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(os.Stderr, "panic: %v\n\n%s", p, debug.Stack())
-			err = &Error{Type: TypePanic, Phase: "step", Err: fmt.Errorf("%v", p)}
+			err = &Error{Type: TypePanic, Phase: phase, Err: fmt.Errorf("%v", p)}
 		}
 	}()
-	return e.Run(t, report)
+	return run()
 }
 
 // failed is what the harness is told of an error.

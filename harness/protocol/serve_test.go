@@ -34,7 +34,10 @@ type session struct {
 }
 
 // serve starts Serve on e and takes its ready.
-func serve(t *testing.T, e engine) *session {
+func serve(t *testing.T, e engine) *session { return serveEngine(t, e) }
+
+// serveEngine is serve on any engine.
+func serveEngine(t *testing.T, e protocol.Engine) *session {
 	fromHarness, toWorker := io.Pipe()
 	fromWorker, toHarness := io.Pipe()
 	s := &session{
@@ -190,7 +193,54 @@ func TestServeRefusesASecondTrialAtOnce(t *testing.T) {
 	s.send(&protocol.Trial{Number: 1})
 	<-begun
 	s.send(&protocol.Trial{Number: 2})
-	if err := <-s.result; err == nil || !strings.Contains(err.Error(), "trial 2") {
+	if err := <-s.result; err == nil || !strings.Contains(err.Error(), "second request, trial") {
 		t.Error(err)
+	}
+}
+
+// predictor is an engine that predicts by a function.
+type predictor struct {
+	engine
+	predict func(p protocol.Predict) (protocol.Predicted, error)
+}
+
+func (p predictor) Predict(r protocol.Predict) (protocol.Predicted, error) { return p.predict(r) }
+
+func TestServePredicts(t *testing.T) {
+	line := protocol.Line{Fixed: 5, PerSample: 2}
+	for _, c := range []struct {
+		name       string
+		engine     protocol.Engine
+		kind, text string // of the failure; empty: none
+	}{
+		{"able", predictor{nil, func(p protocol.Predict) (protocol.Predicted, error) {
+			return protocol.Predicted{Counter: p.Model, Lines: []protocol.Line{line}}, nil
+		}}, "", ""},
+		{"not able", engine(nil), protocol.TypeUnsupported, "does not predict"},
+		{"failed", predictor{nil, func(protocol.Predict) (protocol.Predicted, error) {
+			return protocol.Predicted{}, errors.New("data-dependent")
+		}}, "*errors.errorString", "data-dependent"},
+		{"panic", predictor{nil, func(protocol.Predict) (protocol.Predicted, error) { panic("no shapes") }}, protocol.TypePanic, "no shapes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serveEngine(t, c.engine)
+			s.send(&protocol.Predict{Work: protocol.Work{Model: "tensors"}})
+			switch m := s.receive().(type) {
+			case *protocol.Predicted:
+				if c.kind != "" || m.Counter != "tensors" || len(m.Lines) != 1 || m.Lines[0] != line {
+					t.Errorf("predicted %+v", m)
+				}
+			case *protocol.Failed:
+				if m.Type != c.kind || m.Phase != "predict" || !strings.Contains(m.Text, c.text) {
+					t.Errorf("failed %+v", m)
+				}
+			default:
+				t.Errorf("answered %+v", m)
+			}
+			s.hangUp()
+			if err := <-s.result; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
