@@ -155,9 +155,7 @@ def endless(batches, micro_batch, name):
         if not seen and turns == 0:
             raise WrongBatch("a micro-batch of %d samples was asked for, the batches are empty%s" % (micro_batch, _data_size(batches)))
         if not seen:
-            raise Usage(
-                "--model %s: the batches came to an end and cannot be read again; return a DataLoader, a list or an endless iterator" % name
-            )
+            raise Usage("--model %s: the batches came to an end and cannot be read again; return a DataLoader, a list or an endless iterator" % name)
         turns += 1
 
 

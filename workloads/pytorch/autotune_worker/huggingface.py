@@ -36,15 +36,19 @@ def _resolve(transformers, name, wanted, options, classes):
     elif wanted in transformers.CONFIG_MAPPING:
         config = transformers.AutoConfig.for_model(wanted, **options)
     else:
-        raise Usage("--model %s: transformers has no model type, configuration or model of the name %s%s"
-                    % (name, wanted, packages.nearest(wanted, list(transformers.CONFIG_MAPPING))))
+        raise Usage(
+            "--model %s: transformers has no model type, configuration or model of the name %s%s"
+            % (name, wanted, packages.nearest(wanted, list(transformers.CONFIG_MAPPING)))
+        )
     for head in _CLASS_HEADS if classes else _TOKEN_HEADS + _CLASS_HEADS:
         automatic = getattr(transformers, head)
         fits = getattr(config, "is_encoder_decoder", False) or head != "AutoModelForSeq2SeqLM"
         if fits and type(config) in automatic._model_mapping:
             return automatic.from_config, config
-    raise Usage("--model %s: no head of transformers that carries a loss is known for it; name the model's class, such as "
-                "transformers:BertForMaskedLM, or write an adapter: --model FILE.py:FUNCTION" % name)
+    raise Usage(
+        "--model %s: no head of transformers that carries a loss is known for it; name the model's class, such as "
+        "transformers:BertForMaskedLM, or write an adapter: --model FILE.py:FUNCTION" % name
+    )
 
 
 class Form:

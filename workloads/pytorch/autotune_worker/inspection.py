@@ -74,11 +74,15 @@ def find(model, name, given, suggested):
     if len(runs) == 1:
         return runs[0]
     if runs:
-        raise Usage("--model %s: the size of its images cannot be known, it runs with %d of them, from %s to %s; give --input, such as %s"
-                    % (name, len(runs), _text(runs[0].input_shape), _text(runs[-1].input_shape), _flag(_usual(runs).input_shape)))
+        raise Usage(
+            "--model %s: the size of its images cannot be known, it runs with %d of them, from %s to %s; give --input, such as %s"
+            % (name, len(runs), _text(runs[0].input_shape), _text(runs[-1].input_shape), _flag(_usual(runs).input_shape))
+        )
     tried = ", ".join(_text(shape) for shape in shapes)
-    raise Usage("--model %s: its forward pass does not run on one sample of %s: %s. Give --input, such as %s, or write an adapter: "
-                "--model FILE.py:FUNCTION" % (name, tried, failure, _flag((3, 224, 224))))
+    raise Usage(
+        "--model %s: its forward pass does not run on one sample of %s: %s. Give --input, such as %s, or write an adapter: "
+        "--model FILE.py:FUNCTION" % (name, tried, failure, _flag((3, 224, 224)))
+    )
 
 
 def _usual(runs):

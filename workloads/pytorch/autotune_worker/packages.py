@@ -21,13 +21,16 @@ def make(name, options, input_shape, classes):
     """Gives the model of a name, and its form. input_shape and classes are those that the user gave, or empty and 0."""
     package, _, wanted = name.partition(":")
     if not wanted:
-        raise Usage("--model %s: unknown; name one as torchvision:NAME, timm:NAME, transformers:NAME, package.module:callable or FILE.py:FUNCTION" % name)
+        forms = "torchvision:NAME, timm:NAME, transformers:NAME, package.module:callable or FILE.py:FUNCTION"
+        raise Usage("--model %s: unknown; name one as %s" % (name, forms))
     maker = {"torchvision": _torchvision, "timm": _timm}.get(package, _callable)
     model, suggested = maker(name, wanted, options, classes)
     form = _form(model, name, options, input_shape, classes, suggested)
     if classes and form.classes != classes:
-        raise Usage("--model %s: --classes %d, but the model gives %s; choose it with an option of the callable, by --set"
-                    % (name, classes, "%d classes" % form.classes if form.classes else "no classes"))
+        raise Usage(
+            "--model %s: --classes %d, but the model gives %s; choose it with an option of the callable, by --set"
+            % (name, classes, "%d classes" % form.classes if form.classes else "no classes")
+        )
     return model, form
 
 
@@ -45,8 +48,10 @@ def _torchvision(name, wanted, options, classes):
         raise Usage("--model %s: torchvision has no model %s%s" % (name, wanted, nearest(wanted, known)))
     builder = models.get_model_builder(wanted)
     if ".detection." in builder.__module__ or ".optical_flow." in builder.__module__:
-        raise Usage("--model %s: such a model takes more than one tensor in training, and gives losses of its own; "
-                    "write an adapter: --model FILE.py:FUNCTION" % name)
+        raise Usage(
+            "--model %s: such a model takes more than one tensor in training, and gives losses of its own; "
+            "write an adapter: --model FILE.py:FUNCTION" % name
+        )
     takes = inspect.signature(builder).parameters
     arguments = {"weights": None, "weights_backbone": None}
     arguments = {k: v for k, v in arguments.items() if k in takes}
@@ -92,8 +97,10 @@ def _callable(name, wanted, options, classes):
     _check_call(source, arguments, name)
     model = source(**arguments)
     if not isinstance(model, nn.Module):
-        raise Usage("--model %s: it gave a %s, not a torch.nn.Module; for a function that gives more than the model write an adapter: "
-                    "--model FILE.py:FUNCTION" % (name, type(model).__name__))
+        raise Usage(
+            "--model %s: it gave a %s, not a torch.nn.Module; for a function that gives more than the model write an adapter: "
+            "--model FILE.py:FUNCTION" % (name, type(model).__name__)
+        )
     return model, []
 
 

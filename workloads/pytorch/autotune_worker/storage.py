@@ -51,7 +51,7 @@ class Ledger(TorchDispatchMode):
         return entry[0] if entry else None
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **(kwargs or {}))
+        out = compat.call(func, args, kwargs or {})
         self._see(out)
         return out
 

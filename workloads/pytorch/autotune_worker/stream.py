@@ -45,7 +45,9 @@ def uniform(word):
 
 def normal(word):
     """Near to a standard normal value, as float64: the sum of the word's four parts of 16 bits, minus 131070, scaled to variance 1."""
-    total = (word & 0xFFFF).add_((word >> 16).bitwise_and_(0xFFFF)).add_((word >> 32).bitwise_and_(0xFFFF)).add_(_shift(word, 48))
+    total = _shift(word, 48)
+    for bits in (0, 16, 32):
+        total += (word >> bits).bitwise_and_(torch.tensor(0xFFFF))
     return total.to(torch.float64).sub_(131070).mul_(_NORMAL_SCALE)
 
 
@@ -70,5 +72,5 @@ def _signed(z):
 
 
 def _shift(z, bits):
-    """A logical shift to the right."""
-    return (z >> bits).bitwise_and_((1 << (64 - bits)) - 1)
+    """A logical shift to the right. The mask is a tensor, since torch 1.13 takes no number there while operations are watched."""
+    return (z >> bits).bitwise_and_(torch.tensor((1 << (64 - bits)) - 1))

@@ -15,7 +15,8 @@ _LIBRARY = os.path.abspath(sysconfig.get_paths()["stdlib"]) + os.sep
 
 
 def of(error):
-    """Gives the message of the worker's own errors; of others "Type: message", and below it the traceback where the user's code is in it, without the worker's own frames.
+    """Gives the message of the worker's own errors. Of others it gives "Type: message", and below it the traceback where the
+    user's code is in it, without the worker's own frames.
 
     It keeps nothing of the error: an exception holds its frames, and those hold tensors.
     """
