@@ -57,8 +57,12 @@ func addModelFlags(f *pflag.FlagSet, s *harness.Settings) {
 
 // addDeviceFlags adds the flags that say where PyTorch is found and what it trains on.
 func addDeviceFlags(f *pflag.FlagSet, s *harness.Settings) {
-	f.Var(text{value: &s.Python}, "python", "`FILE` of the Python interpreter with PyTorch (default the active virtual environment's, else python3)")
+	addPythonFlag(f, &s.Python)
 	f.Var(text{value: &s.Device}, "device", "`DEVICE` to train on: cpu, cuda or cuda:N (default cuda where PyTorch can use it, else cpu)")
+}
+
+func addPythonFlag(f *pflag.FlagSet, python *string) {
+	f.Var(text{value: python}, "python", "`FILE` of the Python interpreter with PyTorch (default the active virtual environment's, else python3)")
 }
 
 func addKnobFlag(f *pflag.FlagSet, s *harness.Settings) {

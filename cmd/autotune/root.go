@@ -21,6 +21,7 @@ const rootExamples = `  autotune --model resnet                        find and 
   autotune --model mlp --memory-limit 512MiB     the same under another limit
   autotune bench --model mlp --batch 64,128      measure two sizes, no search
   autotune models                                what can be trained
+  autotune devices                               and on what
   autotune tune --help                           every flag of a search`
 
 // rootCommand is the command with all its subcommands.
@@ -41,7 +42,7 @@ func rootCommand(s streams) *cobra.Command {
 	root.SetVersionTemplate("autotune {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(tuneCommand(s), benchCommand(s), resumeCommand(s), reportCommand(s),
-		checkCommand(s), modelsCommand(s), workerCommand())
+		checkCommand(s), modelsCommand(s), devicesCommand(s), workerCommand())
 	root.InitDefaultHelpCmd()
 	knownTopic(root)
 	root.InitDefaultCompletionCmd()

@@ -49,3 +49,27 @@ func CUDAUsable(ctx context.Context, python string) (usable bool, why string) {
 
 // usable says whether there is a CUDA device that can be used.
 func (a ProbeAnswer) usable() bool { return a.CUDAAvailable && len(a.Devices) > 0 }
+
+// DevicesOf is what one interpreter's torch sees.
+type DevicesOf struct {
+	Python  string         `json:"python"` // the interpreter
+	Torch   string         `json:"torch"`
+	Devices []ProbedDevice `json:"devices"` // CUDA alone
+}
+
+// Devices asks the interpreter that was named, else the one in use, for the CUDA devices that its torch can use.
+func Devices(ctx context.Context, python string) (DevicesOf, error) {
+	in, err := FindInterpreter(python)
+	if err != nil {
+		return DevicesOf{}, err
+	}
+	answer, err := Probe(ctx, in, ProbeRequest{Device: "cpu"})
+	if err != nil {
+		return DevicesOf{}, err
+	}
+	of := DevicesOf{Python: in.Path, Torch: answer.Torch, Devices: []ProbedDevice{}}
+	if answer.usable() {
+		of.Devices = append(of.Devices, answer.Devices...)
+	}
+	return of, nil
+}

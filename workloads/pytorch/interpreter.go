@@ -1,6 +1,7 @@
 package pytorch
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,7 +39,7 @@ func (in Interpreter) at(place, program string) (Interpreter, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		in.Looked = append(in.Looked, fmt.Sprintf("%s: %s", place, whyNot(program, err)))
-		return in, in.unusable("give one by --python FILE; where there is none, install Python 3.8 or newer (Debian: apt-get install python3-venv), then: " +
+		return in, in.unusable("name one by --python FILE; where there is none, install Python 3.8 or newer (Debian: apt-get install python3-venv), then: " +
 			newEnvironment("python3"))
 	}
 	in.Path = path
@@ -51,10 +52,14 @@ func whyNot(program string, err error) string {
 	if info, failed := os.Stat(program); failed == nil && info.IsDir() {
 		return fmt.Sprintf("a folder; did you mean %s?", filepath.Join(program, "bin", "python"))
 	}
-	if strings.ContainsRune(program, filepath.Separator) {
-		return err.Error()
+	if !strings.ContainsRune(program, filepath.Separator) {
+		return "there is no such program on PATH"
 	}
-	return "there is no such program"
+	var failed *exec.Error
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return err.Error()
 }
 
 // unusable is the error of an engine without a torch that can be used.
