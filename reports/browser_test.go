@@ -135,7 +135,7 @@ func TestPageSortsByAClick(t *testing.T) {
 }
 
 func TestPageFitsANarrowScreen(t *testing.T) {
-	for _, name := range []string{"tune", "bench"} {
+	for _, name := range []string{"tune", "bench", "pytorch"} {
 		b := open(t, name, "light", 400)
 		if width := eval[int](b, "document.documentElement.scrollWidth"); width > 400 {
 			t.Errorf("%s: the page is %d pixels wide on a screen of 400", name, width)

@@ -59,13 +59,14 @@ func modelText(h harness.Header) string {
 	return h.Model + ": " + strings.Join(known, ", ")
 }
 
-// engineText is the engine with the libraries that train, such as "pytorch: torch 2.9.1".
-func engineText(h harness.Header) string {
+// versionsText names the libraries that train, such as "measured with torch 2.9.1".
+func versionsText(h harness.Header) string {
 	var versions []string
 	for _, name := range slices.Sorted(maps.Keys(h.Versions)) {
-		versions = append(versions, name+" "+h.Versions[name])
+		version, _, _ := strings.Cut(h.Versions[name], " ") // without the place where it is
+		versions = append(versions, name+" "+version)
 	}
-	return h.Engine + ": " + strings.Join(versions, ", ")
+	return "measured with " + strings.Join(versions, ", ")
 }
 
 // limitText is the memory limit with where it came from.

@@ -173,7 +173,7 @@ func (f *Figure) addPeaks(list []result, u unit) ([]memoryGroup, error) {
 
 // addForecasts draws what was predicted of each group, in the colour of its series.
 func (f *Figure) addForecasts(d *digest, groups []memoryGroup, u unit) error {
-	drawn := false
+	named := map[string]bool{}
 	for n, g := range groups {
 		forecast := d.forecast(g.Set, g.accumulates)
 		if forecast == nil {
@@ -185,11 +185,13 @@ func (f *Figure) addForecasts(d *digest, groups []memoryGroup, u unit) error {
 		}
 		stroke(line, n, 0.8, 2, 2)
 		f.plot.Add(line)
-		if !drawn {
-			f.describe("predicted", line)
-			f.Caption += " The dashed lines were predicted without running anything."
-			drawn = true
+		if name := "predicted" + d.forecastOf(forecast); !named[name] {
+			named[name] = true
+			f.describe(name, line)
 		}
+	}
+	if len(named) > 0 {
+		f.Caption += " The dashed lines were predicted without running anything."
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -54,6 +55,7 @@ func stepTimeFigure(d *digest) (*Figure, error) {
 	if err := f.addBars(shown, u); err != nil {
 		return nil, err
 	}
+	knobs := d.knobMarks()
 	names, widest := make([]string, len(shown)), 0
 	for i, t := range shown {
 		names[i] = shape(t.Config)
@@ -64,8 +66,11 @@ func stepTimeFigure(d *digest) (*Figure, error) {
 			names[i] = fmt.Sprintf("%d\nx%d", t.MicroBatch, t.Accumulation)
 		}
 		if len(setsOf(shown)) > 1 {
-			names[i] = t.Precision + "\n" + names[i]
+			names[i] = knobs.set(t.Set()) + "\n" + names[i]
 		}
+	}
+	if len(setsOf(shown)) > 1 && len(knobs) > 0 {
+		f.Caption += " " + strings.Join(knobs.notes(), ", ") + "."
 	}
 	f.plot.NominalX(names...)
 	f.plot.Y.Padding, f.plot.X.Padding = 0, 5

@@ -15,7 +15,7 @@ import (
 )
 
 func TestFigures(t *testing.T) {
-	for _, name := range []string{"tune", "bench"} {
+	for _, name := range []string{"tune", "bench", "pytorch"} {
 		figures, err := reports.Figures(load(t, name))
 		if err != nil {
 			t.Fatal(err)

@@ -10,15 +10,22 @@ import (
 	"autotune/tuner"
 )
 
-// forecast is the run's prediction of the limit's counter for a set, accumulating or
-// not; nil: there is none.
-func (d *digest) forecast(s tuner.Set, accumulates bool) *tuner.Forecast {
+// forecast is the run's prediction for a set, accumulating or not; nil: there is none.
+func (d *digest) forecast(s tuner.Set, accumulates bool) *harness.ForecastRecord {
 	for i, f := range d.Forecasts {
-		if f.Set == s && (f.Accumulation > 1) == accumulates && f.Counter == d.Header.LimitOn && len(f.Lines) > 0 {
-			return &d.Forecasts[i].Forecast
+		if f.Set == s && (f.Accumulation > 1) == accumulates && len(f.Lines) > 0 {
+			return &d.Forecasts[i]
 		}
 	}
 	return nil
+}
+
+// forecastOf names the predicted counter, where it is another than the one that the limit holds.
+func (d *digest) forecastOf(f *harness.ForecastRecord) string {
+	if f.Counter == d.Header.LimitOn {
+		return ""
+	}
+	return " " + counterOf(f.Counter).Noun
 }
 
 // predictions hold what was predicted before anything ran against what was measured, and say
@@ -40,24 +47,24 @@ func (d *digest) predictions() []finding {
 func (d *digest) predictedText() string {
 	r := d.Recommendation
 	at := slices.IndexFunc(d.results, func(t result) bool { return r != nil && t.Number == r.Trial })
-	if at < 0 || d.results[at].PeakBytes == 0 {
+	if at < 0 {
 		return ""
 	}
 	t := d.results[at]
 	f := d.forecast(t.Set(), t.Accumulation > 1)
-	if f == nil {
+	if f == nil || t.Record.Memory.Peak[f.Counter] == 0 {
 		return ""
 	}
-	predicted := f.Peak(t.MicroBatch)
-	return fmt.Sprintf("%s at %d, without running it; measured %s in trial %d (%s)", harness.FormatBytes(int64(predicted)), t.MicroBatch,
-		harness.FormatBytes(t.PeakBytes), t.Number, percent(predicted/float64(t.PeakBytes)-1, true))
+	predicted, measured := f.Peak(t.MicroBatch), t.Record.Memory.Peak[f.Counter]
+	return fmt.Sprintf("%s%s at %d, without running it; measured %s in trial %d (%s)", harness.FormatBytes(int64(predicted)), d.forecastOf(f), t.MicroBatch,
+		harness.FormatBytes(measured), t.Number, percent(predicted/float64(measured)-1, true))
 }
 
 // forecastPoints are enough points to draw a forecast's corners.
 const forecastPoints = 256
 
 // forecastLine is a forecast drawn from one size to another, with memory in a unit.
-func forecastLine(f *tuner.Forecast, from, to float64, u unit) plotter.XYs {
+func forecastLine(f *harness.ForecastRecord, from, to float64, u unit) plotter.XYs {
 	var points plotter.XYs
 	for i := range forecastPoints + 1 {
 		x := from + (to-from)*float64(i)/forecastPoints

@@ -19,7 +19,7 @@ func page(t *testing.T, name string) string {
 
 // TestPageLinksLead follows every link within the page.
 func TestPageLinksLead(t *testing.T) {
-	for _, name := range []string{"tune", "bench"} {
+	for _, name := range []string{"tune", "bench", "pytorch"} {
 		text := page(t, name)
 		ids := map[string]int{}
 		for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(text, -1) {

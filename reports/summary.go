@@ -96,7 +96,7 @@ func (d *digest) findings() []finding {
 		list = append(list, finding{"Note", note})
 	}
 	if len(d.Header.Versions) > 0 {
-		list = append(list, finding{"Engine", engineText(d.Header)})
+		list = append(list, finding{"Versions", versionsText(d.Header)})
 	}
 	return append(list, finding{"Cost", fmt.Sprintf("%d trials in %s", r.Trials, secondsText(r.WallSeconds))})
 }

@@ -63,8 +63,8 @@ func writeTable(w io.Writer, columns []column, rows [][]string) error {
 
 // tableWidth is how many characters the longest line of a table has.
 func tableWidth(columns []column, rows [][]string) int {
-	const between = 2
-	width := -between
+	const between = 2 // characters of space behind each column, the last too
+	width := 0
 	for i, c := range columns {
 		widest := utf8.RuneCountInString(c.name)
 		for _, row := range rows {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestTerminalReports(t *testing.T) {
-	for _, name := range []string{"tune", "bench"} {
+	for _, name := range []string{"tune", "bench", "pytorch"} {
 		run := load(t, name)
 		var out strings.Builder
 		if err := reports.Table(&out, run); err != nil {
