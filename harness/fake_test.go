@@ -60,6 +60,10 @@ func (fake) Run(t protocol.Trial, report func(protocol.Step) error) (protocol.Do
 	if leak, err := strconv.Atoi(t.Options["leak"]); err == nil { // megabytes a trial
 		memory.Baseline[protocol.Resident] += int64(leak*t.Number) * MB
 	}
+	if keep, err := strconv.Atoi(t.Options["keep"]); err == nil { // megabytes after each trial
+		memory.Baseline = map[string]int64{protocol.Resident: 0}
+		memory.After = map[string]int64{protocol.Resident: int64(keep) * MB}
+	}
 	fmt.Printf("trial %d prints\n", t.Number)
 	leaveNote(os.Getpid())
 	switch how {
@@ -69,6 +73,9 @@ func (fake) Run(t protocol.Trial, report func(protocol.Step) error) (protocol.Do
 		panic(value)
 	case "fail":
 		return protocol.Done{}, &protocol.Error{Type: "FakeError", Phase: "forward", Err: errors.New(value)}
+	case "fail-as": // a type and a text
+		kind, text, _ := strings.Cut(value, " ")
+		return protocol.Done{Memory: memory}, &protocol.Error{Type: kind, Phase: "build", Err: errors.New(text)}
 	case "fail-over":
 		memory.Peak[protocol.Resident] = 1000 * MB
 		return protocol.Done{Memory: memory}, errors.New("failed when it was over the limit")
@@ -93,6 +100,10 @@ func (fake) Run(t protocol.Trial, report func(protocol.Step) error) (protocol.Do
 	per := max(float64(t.MicroBatch)/1000, t.Seconds/float64(t.Steps)) // as if it had run as long as was asked
 	for i := range steps {
 		step := protocol.Step{Warmup: i < t.WarmupSteps, Seconds: per, Loss: &loss, Samples: samples}
+		if how == "device" {
+			device := per / 2
+			step.DeviceSeconds, done.SkippedSteps = &device, 1
+		}
 		if how == "backwards" {
 			step.Seconds = -1
 		}
@@ -107,6 +118,26 @@ func (fake) Run(t protocol.Trial, report func(protocol.Step) error) (protocol.Do
 		}
 	}
 	return done, nil
+}
+
+// Predict is exact, or what the model's option named predict says.
+func (fake) Predict(p protocol.Predict) (protocol.Predicted, error) {
+	how, value, _ := strings.Cut(p.Options["predict"], " ")
+	fmt.Println("a prediction prints")
+	factor := 1.0
+	switch how {
+	case "hang":
+		select {}
+	case "fail":
+		return protocol.Predicted{}, errors.New(value)
+	case "off":
+		factor, _ = strconv.ParseFloat(value, 64)
+	default:
+		misbehave(how, value)
+	}
+	return protocol.Predicted{
+		Counter: protocol.Resident, Lines: []protocol.Line{{Fixed: factor * 20 * MB, PerSample: factor * MB}}, Seconds: 0.5,
+	}, nil
 }
 
 // misbehave does what no engine should do to its process.

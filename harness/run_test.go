@@ -141,6 +141,8 @@ func TestWorkersServeManyTrials(t *testing.T) {
 		{"kept", nil, true, ""},
 		{"peaks cannot be reset", []string{"reset=no"}, false, "cannot set a process's peak memory back"},
 		{"memory does not come back", []string{"leak=17"}, false, "memory did not come back"},
+		{"memory is kept", []string{"keep=17"}, false, "Worker 1 held 17 MiB after trial 1 and 0 B before its first"},
+		{"a little memory is kept", []string{"keep=16"}, true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, seen := workload(c.script...), &events{}
@@ -179,14 +181,23 @@ func TestUnsupportedPrecision(t *testing.T) {
 var times = cmp.Options{
 	cmpopts.IgnoreFields(harness.TrialRecord{}, "Started", "WallSeconds", "HarnessCPUSeconds", "SeenPeakBytes", "Worker"),
 	cmpopts.IgnoreFields(harness.Recommendation{}, "WallSeconds"),
+	cmpopts.IgnoreFields(harness.ForecastRecord{}, "WallSeconds"),
 	cmpopts.IgnoreFields(harness.Header{}, "Created"),
 	cmpopts.IgnoreFields(harness.Run{}, "Dir"),
 }
 
 // TestResumeGivesTheSameRun cuts a finished journal after each of its lines, and
-// within the next, and resumes.
+// within the next, and resumes: with forecasts and without.
 func TestResumeGivesTheSameRun(t *testing.T) {
-	w := workload()
+	for _, script := range [][]string{nil, {"predict=off 1.3"}, {"predict=fail no shapes"}} {
+		w := workload(script...)
+		w.Predicts = len(script) > 0
+		resumeEverywhere(t, w)
+	}
+}
+
+func resumeEverywhere(t *testing.T, w harness.Workload) {
+	t.Helper()
 	whole, err := harness.Tune(context.Background(), harness.Options{Dir: t.TempDir(), Plan: plan(t, tuneSettings(), w), Workload: w})
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +226,7 @@ func TestResumeGivesTheSameRun(t *testing.T) {
 		if seen.noted("cut off") != (torn != "") {
 			t.Errorf("%d lines kept: notes %q", kept, seen.notes)
 		}
-		if ran := len(seen.numbers); ran != max(0, len(whole.Trials)-(kept-1)) {
+		if ran := len(seen.numbers); ran != len(whole.Trials)-strings.Count(before, `"record":"trial"`) {
 			t.Errorf("%d lines kept: %d trials ran", kept, ran)
 		}
 	}

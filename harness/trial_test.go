@@ -35,6 +35,8 @@ func TestTrialEnds(t *testing.T) {
 		{"print-much", tuner.OK, "", ""},
 		{"fail the frobnicator broke", tuner.Crashed, "FakeError", "the frobnicator broke"},
 		{"fail CUDA out of memory. Tried to allocate 2.00 MiB.", tuner.OOM, "FakeError", "CUDA out of memory"},
+		{"fail-as wrong_batch a batch had 3 samples, not 8", tuner.Invalid, "wrong_batch", "3 samples, not 8"},
+		{"fail-as ValueError Expected more than 1 value per channel when training", tuner.Crashed, "ValueError", "1 value per channel"},
 		{"fail-over", tuner.OOM, "*errors.errorString", "over the limit"},
 		{"panic index out of range", tuner.Crashed, "panic", "index out of range"},
 		{"exit 3", tuner.Crashed, harness.FailureExit, "exit code 3\ntrial 1 prints\nthe last words"},
@@ -109,6 +111,22 @@ func TestTrialRecord(t *testing.T) {
 	judged := run.Judged()[0]
 	if judged.PeakBytes != 28*MB || judged.Config != r.Config || len(judged.StepSeconds) != r.Steps {
 		t.Errorf("judged %+v", judged)
+	}
+}
+
+// TestDeviceTimes checks what a worker with a device's clock and a loss scaler reports.
+func TestDeviceTimes(t *testing.T) {
+	_, r := one(t, "device", benchSettings("8"))
+	if len(r.DeviceSeconds) != len(r.StepSeconds) || r.DeviceSeconds[0] != r.StepSeconds[0]/2 || r.SkippedSteps != 1 {
+		t.Errorf("device seconds %v of %v, %d skipped", r.DeviceSeconds, r.StepSeconds, r.SkippedSteps)
+	}
+}
+
+// TestReasonOfAWrongBatch checks that the reason has both figures.
+func TestReasonOfAWrongBatch(t *testing.T) {
+	run, r := one(t, "fail-as wrong_batch a batch had 3 samples, not 8", benchSettings("8"))
+	if _, why := harness.Judge(run.Header, nil, r); !strings.Contains(why, "3 samples, not 8") {
+		t.Errorf("the reason is %q", why)
 	}
 }
 
