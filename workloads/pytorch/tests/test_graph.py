@@ -5,10 +5,9 @@ import unittest
 
 import graphs
 import torch
-from torch.nn import functional
-
 from autotune_worker import graph, optimizers, storage, stream, task
 from autotune_worker.errors import Unsupported
+from torch.nn import functional
 
 CPU = torch.device("cpu")
 

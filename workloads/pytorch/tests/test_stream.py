@@ -4,7 +4,6 @@ import math
 import unittest
 
 import torch
-
 from autotune_worker import pool, storage, stream
 
 MASK = 2**64 - 1
