@@ -156,7 +156,7 @@ func text(e *ProbeFailed) string {
 	switch {
 	case e == nil:
 		return "it did not say why"
-	case e.Type == "" || strings.HasPrefix(e.Text, e.Type):
+	case e.Type == "" || e.Type == "usage" || strings.HasPrefix(e.Text, e.Type):
 		return strings.TrimSpace(e.Text)
 	}
 	return e.Type + ": " + strings.TrimSpace(e.Text)

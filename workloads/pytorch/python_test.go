@@ -33,10 +33,11 @@ func interpreter(t *testing.T, variable string) string {
 
 // TestPython runs the worker's own tests, with the oldest torch and the newest.
 func TestPython(t *testing.T) {
-	readTests(t)
 	for _, variable := range []string{oldTorch, newTorch} {
 		t.Run(variable, func(t *testing.T) {
-			command := exec.Command(interpreter(t, variable), "-m", "unittest", "discover", "-s", "tests")
+			python := interpreter(t, variable)
+			readTests(t)
+			command := exec.Command(python, "-m", "unittest", "discover", "-s", "tests")
 			command.Env = append(os.Environ(), "PYTHONPATH=.", "PYTHONDONTWRITEBYTECODE=1")
 			if output, err := command.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, output)
