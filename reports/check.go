@@ -66,7 +66,8 @@ type Comparison struct {
 	Rows          []ComparisonRow
 	Regressed     bool         // a row is a Regression or Stopped
 	Differences   []Difference // hardware and settings, compared all the same
-	Versions      []Difference // software
+	Libraries     []Difference // versions of the libraries that train, compared all the same
+	Versions      []Difference // other software
 	Warnings      []string     // doubts, a sentence each
 }
 
@@ -79,6 +80,7 @@ func Check(baseline, run *harness.Run, o CheckOptions) (Comparison, error) {
 	c := Comparison{
 		Baseline: baseline.Dir, Run: run.Dir, Unit: rateUnit(run.Header.Facts), Thresholds: o.Thresholds,
 		Differences: differences(baseline, run), Versions: versionDifferences(baseline, run),
+		Libraries: mapDifferences("", baseline.Header.Versions, run.Header.Versions, unknown),
 	}
 	if len(c.Differences) > 0 && !o.AllowDifferent {
 		return Comparison{}, &DifferentError{Differences: c.Differences}

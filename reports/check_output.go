@@ -19,10 +19,15 @@ func (c Comparison) WriteText(w io.Writer) error {
 		columns := []column{left("config"), left("metric"), right("baseline"), right("now"),
 			left("change (95% interval)"), left("verdict")}
 		var rows [][]string
+		var knobs knobMarks
 		for _, r := range c.Rows {
-			rows = append(rows, c.textRow(r))
+			knobs.add(r.Config.Knobs)
+			rows = append(rows, c.textRow(r, knobs))
 		}
 		if err := writeTable(&out, columns, rows); err != nil {
+			return err
+		}
+		if err := writeLines(&out, knobs.notes()); err != nil {
 			return err
 		}
 		out.WriteString("\n")
@@ -35,6 +40,9 @@ func (c Comparison) WriteText(w io.Writer) error {
 	for _, d := range c.Differences {
 		say("Compared in spite of: ", d.String())
 	}
+	for _, d := range c.Libraries {
+		say("Compared in spite of: ", fmt.Sprintf("%s %s and %s", d.What, d.Baseline, d.Run))
+	}
 	for _, d := range c.Versions {
 		say("Note: ", d.String())
 	}
@@ -45,7 +53,7 @@ func (c Comparison) WriteText(w io.Writer) error {
 	return err
 }
 
-func (c Comparison) textRow(r ComparisonRow) []string {
+func (c Comparison) textRow(r ComparisonRow, knobs knobMarks) []string {
 	u, name := unit{size: 1}, c.Unit
 	if r.Metric == MetricMemory {
 		u = unitFor(byteUnits, math.Max(r.Baseline.Median, r.Run.Median))
@@ -61,7 +69,7 @@ func (c Comparison) textRow(r ComparisonRow) []string {
 	if r.Baseline.Median > 0 && r.Run.Median > 0 {
 		change = changeText(r.Change)
 	}
-	return []string{r.Config.String(), name, value(r.Baseline), value(r.Run), change, string(r.Verdict)}
+	return []string{knobs.set(r.Config.Set()) + " " + shape(r.Config), name, value(r.Baseline), value(r.Run), change, string(r.Verdict)}
 }
 
 // changeText is a change with its interval, where there is one, such as "-4.1% (-5.0 to -3.2)".
@@ -106,6 +114,7 @@ type comparisonJSON struct {
 	Memory      *float64     `json:"memory_threshold"`     // null: not looked at
 	Rows        []rowJSON    `json:"rows"`
 	Differences []Difference `json:"differences"`
+	Libraries   []Difference `json:"libraries"`
 	Versions    []Difference `json:"versions"`
 	Warnings    []string     `json:"warnings"`
 }
@@ -130,7 +139,7 @@ func (c Comparison) JSON() ([]byte, error) {
 		Baseline: c.Baseline, Run: c.Run, Regressed: c.Regressed,
 		Throughput: finite(c.Thresholds.Throughput), Memory: finite(c.Thresholds.Memory),
 		Rows: []rowJSON{}, Differences: append([]Difference{}, c.Differences...),
-		Versions: append([]Difference{}, c.Versions...), Warnings: append([]string{}, c.Warnings...),
+		Libraries: append([]Difference{}, c.Libraries...), Versions: append([]Difference{}, c.Versions...), Warnings: append([]string{}, c.Warnings...),
 	}
 	for _, r := range c.Rows {
 		row := rowJSON{Config: r.Config, Metric: r.Metric, Unit: "samples/s", Verdict: r.Verdict,

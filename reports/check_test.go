@@ -137,6 +137,8 @@ func TestCheckRefusesDifferentRuns(t *testing.T) {
 	}{
 		"model":                {func(h *harness.Header) { h.Model = "lenet" }, "model: lenet, was resnet20"},
 		"model option":         {func(h *harness.Header) { h.Settings.Set = map[string]string{"width": "160"} }, "model option width: 160, was the default"},
+		"shape":                {func(h *harness.Header) { h.Settings.Input = "3,64,64" }, "shape of a sample: 3,64,64, was the default"},
+		"classes":              {func(h *harness.Header) { h.Settings.Classes = 10 }, "classes: 10, was the default"},
 		"engine":               {func(h *harness.Header) { h.Engine = "pytorch" }, "engine: pytorch, was gorgonia"},
 		"device":               {func(h *harness.Header) { h.Device = "cuda:0" }, "device: cuda:0, was cpu"},
 		"optimizer":            {func(h *harness.Header) { h.Settings.Optimizer = "adam" }, "optimizer: adam, was momentum"},
@@ -276,5 +278,54 @@ func TestUnknownMemoryIsNotNone(t *testing.T) {
 	_, err := reports.Check(load(t, "bench"), run, five)
 	if err == nil || !strings.Contains(err.Error(), "memory: unknown, was 8 GiB") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestCheckSaysWhichLibrariesDiffer compares runs of two versions of torch, which a gate may be meant for.
+func TestCheckSaysWhichLibrariesDiffer(t *testing.T) {
+	baseline, run := load(t, "bench"), load(t, "bench-same")
+	baseline.Header.Versions = map[string]string{"torch": "2.9.1", "python": "3.13.1"}
+	run.Header.Versions = map[string]string{"torch": "2.15.0", "python": "3.13.1", "cuda": "13.2"}
+	c, err := reports.Check(baseline, run, reports.CheckOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := c.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\nCompared in spite of: torch 2.9.1 and 2.15.0\n", "\nCompared in spite of: cuda unknown and 13.2\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "python") {
+		t.Errorf("a version that is the same is named:\n%s", out.String())
+	}
+}
+
+// TestCheckOfKnobs holds that long knobs make no line longer than a terminal's.
+func TestCheckOfKnobs(t *testing.T) {
+	baseline, run := load(t, "bench"), load(t, "bench-same")
+	const knobs = "checkpointing=layer1+layer2+layer3+layer4,compile=on"
+	for i := range run.Trials {
+		baseline.Trials[i].Knobs, run.Trials[i].Knobs = knobs, knobs
+	}
+	c, err := reports.Check(baseline, run, reports.CheckOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := c.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "fp32 [a] 8x1") || !strings.Contains(out.String(), "[a] "+knobs) {
+		t.Errorf("the knobs have no mark:\n%s", out.String())
+	}
+	table, _, _ := strings.Cut(out.String(), "\n\n")
+	for line := range strings.Lines(table) {
+		if len(line) > 82 { // the rule under the header is two longer than the widest row
+			t.Errorf("%d columns: %q", len(line), line)
+		}
 	}
 }

@@ -61,7 +61,9 @@ func differences(baseline, run *harness.Run) []Difference {
 		}
 	}
 	differ("model", a.Model, b.Model)
-	list = append(list, optionDifferences(a.Settings.Set, b.Settings.Set)...)
+	list = append(list, mapDifferences("model option ", a.Settings.Set, b.Settings.Set, "the default")...)
+	differ("shape of a sample", orDefault(a.Settings.Input), orDefault(b.Settings.Input))
+	differ("classes", orDefault(whole(int64(a.Settings.Classes))), orDefault(whole(int64(b.Settings.Classes))))
 	differ("engine", a.Engine, b.Engine)
 	differ("device", a.Device, b.Device)
 	differ("device name", a.DeviceName, b.DeviceName)
@@ -77,46 +79,33 @@ func differences(baseline, run *harness.Run) []Difference {
 	return list
 }
 
-// optionDifferences lists the model's options in which two runs differ.
-func optionDifferences(was, is map[string]string) []Difference {
-	all := maps.Clone(was)
-	if all == nil {
-		all = map[string]string{}
-	}
+// mapDifferences lists the values in which two maps differ, under their keys behind a
+// prefix; absent stands for a value that is not there.
+func mapDifferences(prefix string, was, is map[string]string, absent string) []Difference {
+	all := map[string]string{}
+	maps.Copy(all, was)
 	maps.Copy(all, is)
 	var list []Difference
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if was[key] != is[key] {
-			list = append(list, Difference{What: "model option " + key, Baseline: orDefault(was[key]), Run: orDefault(is[key])})
+			list = append(list, Difference{What: prefix + key, Baseline: or(was[key], absent), Run: or(is[key], absent)})
 		}
 	}
 	return list
 }
 
-// versionDifferences lists the software in which two runs differ: what a gate is
+// versionDifferences lists the software in which two runs differ, the libraries that train left out: what a gate is
 // meant to compare.
 func versionDifferences(baseline, run *harness.Run) []Difference {
 	a, b := baseline.Header, run.Header
-	was, is := maps.Clone(a.Environment.Versions), maps.Clone(b.Environment.Versions)
-	if was == nil {
-		was = map[string]string{}
-	}
-	if is == nil {
-		is = map[string]string{}
-	}
+	was, is := map[string]string{}, map[string]string{}
+	maps.Copy(was, a.Environment.Versions)
+	maps.Copy(is, b.Environment.Versions)
 	was["autotune"], is["autotune"] = a.Version, b.Version
 	was["commit"], is["commit"] = optional(a.Environment.Commit), optional(b.Environment.Commit)
 	was["Go"], is["Go"] = a.Environment.GoVersion, b.Environment.GoVersion
 	was["kernel"], is["kernel"] = optional(a.Environment.Kernel), optional(b.Environment.Kernel)
-	all := maps.Clone(was)
-	maps.Copy(all, is)
-	var list []Difference
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if was[key] != is[key] {
-			list = append(list, Difference{What: key, Baseline: orUnknown(was[key]), Run: orUnknown(is[key])})
-		}
-	}
-	return list
+	return mapDifferences("", was, is, unknown)
 }
 
 // near says whether two sizes are alike, or both unknown.
@@ -127,22 +116,18 @@ func near(a, b *int64) bool {
 	return math.Abs(float64(*a-*b)) <= alike*math.Max(float64(*a), float64(*b))
 }
 
-func orDefault(s string) string {
+// or is a text, or what its absence means.
+func or(s, absent string) string {
 	if s == "" {
-		return "the default"
+		return absent
 	}
 	return s
 }
+
+func orDefault(s string) string { return or(s, "the default") }
 
 // unknown is shown for what the system did not tell.
 const unknown = "unknown"
-
-func orUnknown(s string) string {
-	if s == "" {
-		return unknown
-	}
-	return s
-}
 
 func optional(s *string) string {
 	if s == nil {
