@@ -1,0 +1,65 @@
+"""The worker: it says ready, then runs one trial or prediction after the other."""
+
+import os
+import platform
+
+import torch
+
+from autotune_worker import memory, precision, predict, trial
+from autotune_worker import device as devices
+
+
+class Worker:
+    """A worker on the device of a name, as --device has it, that answers on a wire.Wire."""
+
+    def __init__(self, name, out):
+        _use_all_cores()
+        self._out = out
+        self._device = devices.of(name)
+        self._memory = memory.of(self._device)
+
+    def run(self):
+        """Serves until the harness asks for the end (True), or until the process cannot go on (False)."""
+        self._out.say("ready", **self._facts())
+        while True:
+            message = self._out.receive()
+            if message["op"] == "exit":
+                return True
+            if message["op"] == "predict":
+                self._predict(message)
+            elif not trial.run(message, self._device, self._memory, self._out):
+                return False
+
+    def _facts(self):
+        refusals = precision.probe(self._device.place)
+        versions = {"python": platform.python_version(), "torch": torch.__version__}
+        if self._device.kind == "cuda":
+            versions["cuda"] = torch.version.cuda
+        return {
+            "engine": "pytorch",
+            "device": str(self._device.place),
+            "precisions": [name for name, why in refusals.items() if not why],
+            "counters": self._memory.counters,
+            "versions": versions,
+        }
+
+    def _predict(self, message):
+        failure = answer = None
+        try:
+            answer = predict.answer(message, self._device.place)
+        except BaseException as error:
+            failure = trial.describe(error, "predict")
+        # Outside of the except block, so that what the exception's frames held goes too.
+        self._device.release()
+        if failure:
+            self._out.say("failed", **failure)
+        else:
+            self._out.say("predicted", **answer)
+
+
+def _use_all_cores():
+    """Debian's torch uses one thread unless told; OMP_NUM_THREADS is the user's own choice."""
+    if "OMP_NUM_THREADS" in os.environ:
+        return
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    torch.set_num_threads(usable or 1)
