@@ -56,6 +56,26 @@ func TestExactForecast(t *testing.T) {
 	})
 }
 
+// A forecast that is off by 3%, in every byte or in those a sample, takes a fourth trial at most.
+func TestForecastOffByALittle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := plain(rapid.IntRange(16, 60000).Draw(t, "border"))
+		d.fixed = rapid.Int64Range(0, 100000).Draw(t, "fixed")
+		d.limit += d.fixed - 100
+		factor := rapid.SampledFrom([]float64{0.97, 1.03}).Draw(t, "factor")
+		fixed := factor
+		if rapid.Bool().Draw(t, "only the bytes a sample are off") {
+			fixed = 1
+		}
+		s := search{space: foreseen(oneSet(65536)), goal: tuner.Goal{Objective: tuner.Batch, LimitBytes: d.limit, SoakSteps: 1}, run: d.run}
+		s.foresee = func(r tuner.Request) tuner.Forecast { return forecast(r, fixed*float64(d.fixed), factor*10) }
+		f := s.finish(t)
+		if n := f.count(tuner.Fit); n > 4 {
+			t.Fatalf("%d trials: %v", n, f.requests)
+		}
+	})
+}
+
 // drawForecast draws a forecast of the peaks: right, off by a factor or a step, or nonsense.
 func drawForecast(t *rapid.T, peak func(size int) int64, largest int) []tuner.ForecastLine {
 	first, last := float64(peak(1)), float64(peak(largest))

@@ -22,7 +22,7 @@ func (f foresight) peak(size int) float64 {
 	case n == 0:
 		return predicted
 	case n == 1:
-		return predicted * f.ratio()
+		return predicted * float64(f.points[0].peak) / f.forecast.Peak(f.points[0].size)
 	}
 	a, b := f.points[n-2], f.points[n-1]
 	missingA, missingB := f.missing(a), f.missing(b)
@@ -32,27 +32,33 @@ func (f foresight) peak(size int) float64 {
 // missing is by how much a measured peak is above the forecast, in bytes.
 func (f foresight) missing(p memoryPoint) float64 { return float64(p.peak) - f.forecast.Peak(p.size) }
 
-// ratio is the last measured peak as a part of the forecast.
-func (f foresight) ratio() float64 {
-	last := f.points[len(f.points)-1]
-	return float64(last.peak) / f.forecast.Peak(last.size)
-}
-
 // fits says whether a size is foreseen to fit.
 func (f foresight) fits(size int) bool { return f.peak(size) <= f.room }
 
 // border gives the index of the largest size that is foreseen to fit; -1: none is.
 func (f foresight) border(sizes []int) int {
-	return sort.Search(len(sizes), func(i int) bool { return !f.fits(sizes[i]) }) - 1
+	return lastIndex(sizes, f.fits)
 }
 
-// careful is border with a margin. One point does not tell whether the forecast lacks a
-// part or a number of bytes: by the border they differ by about what it lacked there.
+// careful is border where all that one point leaves open is against a size: what the
+// forecast lacks may grow with the size, and what it has too much may not.
 func (f foresight) careful(sizes []int) int {
-	if len(f.points) == 1 {
-		f.room /= 1 + math.Abs(f.ratio()-1)
+	if len(f.points) != 1 {
+		return f.border(sizes)
 	}
-	return f.border(sizes)
+	p := f.points[0]
+	return lastIndex(sizes, func(size int) bool {
+		missing := f.missing(p)
+		if missing > 0 {
+			missing *= float64(size) / float64(p.size)
+		}
+		return f.forecast.Peak(size)+missing <= f.room
+	})
+}
+
+// lastIndex gives the index of the largest size that fits; -1: none does.
+func lastIndex(sizes []int, fits func(size int) bool) int {
+	return sort.Search(len(sizes), func(i int) bool { return !fits(sizes[i]) }) - 1
 }
 
 // A border that was foreseen and is wrong is looked for missPart of a size further, then

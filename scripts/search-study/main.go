@@ -59,7 +59,7 @@ func writeTables(w *bytes.Buffer) error {
 	}
 	fmt.Fprintf(w, "\nMade by `go run ./scripts/search-study` on %s with %s, %s/%s, on %d cores of %s.\n",
 		time.Now().UTC().Format(time.DateOnly), env.GoVersion, env.OS, env.Arch, env.Cores, cpu)
-	for _, section := range []func(*bytes.Buffer) error{borders, harder, throughputs, surfaces} {
+	for _, section := range []func(*bytes.Buffer) error{borders, foreseen, harder, throughputs, surfaces} {
 		if err := section(w); err != nil {
 			return err
 		}

@@ -34,9 +34,9 @@ func Ours() Strategy {
 	}}
 }
 
-// OursForeseen is Ours with forecasts of the device's memory that are the factor times right.
+// OursForeseen is Ours with forecasts of the device's memory (Device.Forecast), times the factor.
 func OursForeseen(name string, factor float64) Strategy {
-	return Strategy{"autotune, " + name, func(d *simulated.Device) (Find, error) {
+	return Strategy{"autotune with a forecast, " + name, func(d *simulated.Device) (Find, error) {
 		return findBorder(d, d.Limit(), factor)
 	}}
 }
@@ -46,6 +46,13 @@ func OursWithoutLimit() Strategy {
 	return Strategy{"autotune, limit not known", func(d *simulated.Device) (Find, error) {
 		return findBorder(d, 0, 0)
 	}}
+}
+
+// Foreseen are searches with forecasts: right but for what no forecast has, and wrong by a few parts.
+func Foreseen() []Strategy {
+	return []Strategy{
+		OursForeseen("right", 1), OursForeseen("3% high", 1.03), OursForeseen("3% low", 0.97), OursForeseen("30% high", 1.3),
+	}
 }
 
 // Reference is the strategy whose time ours is held against: Lightning's doubling

@@ -54,6 +54,33 @@ func TestGoalsOfTheBorder(t *testing.T) {
 	})
 }
 
+// The goals of the border with forecasts: it is exact always, however wrong they are, and
+// takes no more than the goal without them; where they are right, the median is 4. Those that
+// are wrong are tried on a tenth of the devices.
+func TestGoalsOfForecasts(t *testing.T) {
+	eachRange(t, func(t *testing.T, seeds study.Seeds) {
+		for i, s := range append(study.Foreseen(), study.OursForeseen("nonsense", 100)) {
+			if i == 1 {
+				seeds.Last = seeds.First + (seeds.Last-seeds.First)/10
+			}
+			finds, err := study.FindAll(s, seeds, simulated.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range finds {
+				if !f.Proven {
+					t.Fatalf("%s, device %d: border %d, found %d, or not proven", s.Name, f.Seed, f.Border, f.Size)
+				}
+			}
+			trials := study.Summarise(study.Figures(finds, func(f study.Find) float64 { return float64(f.Trials) }))
+			t.Logf("%v, %s: trials: median %v, mean %.2f, 95%% %v, maximum %v", seeds, s.Name, trials.Median, trials.Mean, trials.P95, trials.Max)
+			if trials.Max > 32 || whole && i == 0 && trials.Median > 4 {
+				t.Errorf("%v, %s: want at most 32 trials, and a median of 4 where the forecast is right", seeds, s.Name)
+			}
+		}
+	})
+}
+
 // The goal of the throughput: at least 98% of brute force's on at least 95% of the
 // devices, with any global batch and with a given one.
 func TestGoalsOfTheThroughput(t *testing.T) {
