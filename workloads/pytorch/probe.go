@@ -66,8 +66,8 @@ type ProbedModel struct {
 
 // ProbeFailed is an exception as it was seen.
 type ProbeFailed struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+	Type string `json:"type"` // usage where the text is the worker's own and names what was asked
+	Text string `json:"text"` // begins with the type where the exception is not the worker's own
 }
 
 // Probe asks an interpreter, in a process of its own. The context's end ends that process. An error is that of
@@ -153,13 +153,10 @@ func (in Interpreter) after(said, help string) error {
 }
 
 func text(e *ProbeFailed) string {
-	switch {
-	case e == nil:
+	if e == nil {
 		return "it did not say why"
-	case e.Type == "" || e.Type == "usage" || strings.HasPrefix(e.Text, e.Type):
-		return strings.TrimSpace(e.Text)
 	}
-	return e.Type + ": " + strings.TrimSpace(e.Text)
+	return strings.TrimSpace(e.Text)
 }
 
 // spoken is what a process wrote.

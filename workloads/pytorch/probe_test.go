@@ -191,7 +191,7 @@ func TestDescribeErrors(t *testing.T) {
 		{onCUDA, pytorch.Choice{Device: "cuda", Precisions: []string{"bf16"}}, harness.ExitUsage, []string{"unsupported: bf16: no kernel", "fp64, fp32, fp16"}},
 		{onCUDA, pytorch.Choice{Device: "cuda:2"}, harness.ExitNoDevice, []string{"cuda:2", "cuda:0, cuda:1"}},
 		{`{"torch": "2.15.0"}`, pytorch.Choice{Device: "cuda"}, harness.ExitNoDevice, []string{"sees no CUDA device", "--device cpu"}},
-		{`{"torch": "2.15.0", "error": {"type": "usage", "text": "timm is not installed"}}`, pytorch.Choice{Model: "timm:vit", Device: "cpu"}, harness.ExitUsage,
+		{`{"torch": "2.15.0", "error": {"type": "usage", "text": "--model timm:vit: timm is not installed"}}`, pytorch.Choice{Model: "timm:vit", Device: "cpu"}, harness.ExitUsage,
 			[]string{"--model timm:vit: timm is not installed"}},
 		{`{"torch": "2.15.0", "error": {"type": "ValueError", "text": "ValueError: odd\n  File \"train.py\", line 3"}}`, pytorch.Choice{Model: "train.py", Device: "cpu"},
 			harness.ExitUsage, []string{"--model train.py: ValueError: odd", `File "train.py", line 3`}},

@@ -50,7 +50,7 @@ func Describe(ctx context.Context, w *harness.Workload, in Interpreter, c Choice
 		return err
 	}
 	if answer.Error != nil {
-		return usagef("--model %s: %s", c.Model, text(answer.Error))
+		return modelError(c.Model, *answer.Error)
 	}
 	if err := describePrecisions(w, answer, c.Precisions); err != nil {
 		return err
@@ -66,6 +66,14 @@ func Describe(ctx context.Context, w *harness.Workload, in Interpreter, c Choice
 	}
 	w.Notes = append(w.Notes, notes(answer)...)
 	return nil
+}
+
+// modelError is what is wrong with a model: the worker's own sentence, or what the user's code raised.
+func modelError(name string, e ProbeFailed) error {
+	if e.Type == "usage" {
+		return usagef("%s", strings.TrimSpace(e.Text))
+	}
+	return usagef("--model %s: %s", name, text(&e))
 }
 
 // versions are those of the answer, with the interpreter's path beside its version.
