@@ -23,6 +23,14 @@ def make(graph, seed, samples, dtype):
     return _images(graph, seed, samples, dtype)
 
 
+def empty(graph, samples, dtype):
+    """Inputs and targets as make gives them, without values."""
+    shape = [samples] + graph["input_shape"]
+    if graph["vocabulary"] > 0:
+        return torch.empty(shape, dtype=torch.int64), torch.empty(shape, dtype=torch.int64)
+    return torch.empty(shape, dtype=dtype), torch.empty(samples, dtype=torch.int64)
+
+
 def passes(inputs, targets, micro_batch, pinned):
     """Gives copies of the next micro_batch samples without end, and begins again at the pool's end.
 
