@@ -64,8 +64,9 @@ func sizePart(f study.Find) float64 { return float64(f.Size) / float64(f.Border)
 // foreseen writes how autotune does with forecasts of memory.
 func foreseen(w *bytes.Buffer) error {
 	fmt.Fprint(w, `
-autotune on the same devices with a forecast of their memory. It has the fixed part and that of a sample; workspaces and
-the rounding to blocks are not in it, so that on a device with many of them none is right. Without is the row above, again:
+autotune on the same devices with a forecast of their memory: what is fixed and what a sample adds, times 1 (right), 1.03, 0.97
+and 1.3. Workspaces and the rounding to blocks are in no forecast, so that even the right one errs on most devices; where a
+device has neither it takes three trials.
 `)
 	for _, seeds := range []study.Seeds{study.Known, study.Unseen} {
 		t := table{head: []string{"strategy", "border exact", "trials: median", "mean", "95%", "maximum", "in 3 or fewer", "failed: mean"}}
