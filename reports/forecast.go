@@ -36,8 +36,12 @@ func (d *digest) predictions() []finding {
 		list = append(list, finding{"Predicted", text})
 	}
 	for _, f := range d.Forecasts {
-		if f.Failure != nil {
-			list = append(list, finding{"Predicted", fmt.Sprintf("not for %s, so that the search went on without: %s", f.Set, headline(f.Failure.Text))})
+		if f.Failure == nil {
+			continue
+		}
+		failed := finding{"Predicted", fmt.Sprintf("not for %s, so that the search went on without: %s", f.Set, headline(f.Failure.Text))}
+		if !slices.Contains(list, failed) { // as for one pass a step, so for more
+			list = append(list, failed)
 		}
 	}
 	return list

@@ -5,6 +5,7 @@ import (
 
 	"autotune/harness"
 	"autotune/harness/protocol"
+	"autotune/tuner"
 )
 
 // observations are what the run saw of the device's memory and of skipped steps
@@ -17,6 +18,24 @@ func (d *digest) observations() []finding {
 		if f.Text != "" {
 			list = append(list, f)
 		}
+	}
+	return list
+}
+
+// maxReasons is the most reasons of failures that the answer tells.
+const maxReasons = 3
+
+// failures say why trials failed otherwise than for want of memory, in the program's own words, each reason once.
+func (d *digest) failures() []finding {
+	var list []finding
+	told := map[string]bool{}
+	for _, r := range d.results {
+		reason := r.shortReason()
+		if (r.Status != tuner.Crashed && r.Status != tuner.Invalid) || told[reason] || len(list) == maxReasons {
+			continue
+		}
+		told[reason] = true
+		list = append(list, finding{"Failed", fmt.Sprintf("trial %d (%s), %s: %s", r.Number, r.Config, r.Status, reason)})
 	}
 	return list
 }

@@ -155,7 +155,7 @@ func (v *pageView) addAnswer(d *digest) {
 		v.addFindings(d.observations(), link)
 	case r == nil:
 		v.Answer = d.noAnswer()
-		v.addFindings(d.observations(), link)
+		v.addFindings(append(d.failures(), d.observations()...), link)
 	default:
 		v.Answer = recommendationText(r)
 		v.Snippet = PyTorchSnippet(r)

@@ -139,13 +139,31 @@ func (c *codeLines) addKnob(name, value string) {
 	}
 }
 
-// checkpointing wraps the modules that are named, or the blocks of the model's containers.
+// checkpointing wraps the modules that are named or, by the engine's own rule (workloads/pytorch/autotune_worker/knobs.py),
+// the repeated blocks of the model's containers.
 func checkpointing(value string) []string {
-	lines := []string{"blocks = [module for group in model.modules() if isinstance(group, (torch.nn.Sequential, torch.nn.ModuleList)) for module in group]"}
+	lines := strings.Split(repeatedBlocks, "\n")
 	if value != "on" {
 		names := `"` + strings.Join(strings.Split(value, "+"), `", "`) + `"`
-		lines = []string{"blocks = [model.get_submodule(name) for name in (" + names + ",)]"}
+		lines = []string{"blocks = [model.get_submodule(name) for name in [" + names + "]]"}
 	}
 	return append(lines, "for block in blocks:  # their activations are computed again in the backward pass",
 		"    block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)")
 }
+
+// repeatedBlocks finds the blocks.
+const repeatedBlocks = `
+
+def parts(module):
+    """The outermost modules with parts of their own in containers, such as the layers of a transformer."""
+    containers = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+    for child in module.children():
+        inner = list(parts(child))
+        if isinstance(module, containers) and list(child.children()) and not (type(child) in containers and inner):
+            yield child
+        else:
+            yield from inner
+
+
+kinds = [type(block) for block in parts(model)]
+blocks = [block for block in parts(model) if kinds.count(type(block)) > 1]`

@@ -26,7 +26,7 @@ func Summary(w io.Writer, run *harness.Run) error {
 	var b strings.Builder
 	if run.Recommendation == nil {
 		fmt.Fprintln(&b, wrap("", d.noAnswer()))
-		writeFindings(&b, d.observations())
+		writeFindings(&b, append(d.failures(), d.observations()...))
 	} else {
 		fmt.Fprintf(&b, "Recommendation: %s\n", recommendationText(run.Recommendation))
 		writeFindings(&b, d.findings())
@@ -91,6 +91,7 @@ func (d *digest) findings() []finding {
 		list = append(list, finding{"Spread", text})
 	}
 	list = append(list, d.predictions()...)
+	list = append(list, d.failures()...)
 	list = append(list, d.observations()...)
 	for _, note := range r.Notes {
 		list = append(list, finding{"Note", note})

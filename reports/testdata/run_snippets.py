@@ -38,17 +38,22 @@ class Recorder(torch.optim.Optimizer):
 
 def run(program, tolerance):
     torch.manual_seed(1)
-    model = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.Tanh(), torch.nn.Linear(16, 5))
+    blocks = [torch.nn.Sequential(torch.nn.Linear(width, 16), torch.nn.Tanh()) for width in (6, 16)]
+    model = torch.nn.Sequential(*blocks, torch.nn.Linear(16, 5))
+    passes = []  # of the first block
+    blocks[0][0].register_forward_pre_hook(lambda module, inputs: passes.append(1))
     dataset = torch.utils.data.TensorDataset(torch.randn(22, 6), torch.randint(5, (22,)))  # no multiple of the micro-batch of 4
     loss_fn = torch.nn.CrossEntropyLoss()
     optimizer = Recorder(model, loss_fn, dataset, tolerance)
     exec(program, {"model": model, "dataset": dataset, "loss_fn": loss_fn, "optimizer": optimizer})
     assert optimizer.samples == len(dataset), "{} samples were seen".format(optimizer.samples)
     assert optimizer.steps >= 2, "{} steps ran".format(optimizer.steps)
+    return len(passes)
 
 
 for snippet in json.load(sys.stdin):
     print(snippet["Name"], flush=True)
     program = compile(snippet["Program"], snippet["Name"], "exec")
     if snippet["Tolerance"]:
-        run(program, snippet["Tolerance"])
+        passes = run(program, snippet["Tolerance"])
+        assert (passes > 12) == ("checkpointing" in snippet["Name"]), "{} passes through a block".format(passes)

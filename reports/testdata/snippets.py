@@ -166,7 +166,21 @@ from torch.utils.checkpoint import checkpoint
 
 device = next(model.parameters()).device
 scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
-blocks = [module for group in model.modules() if isinstance(group, (torch.nn.Sequential, torch.nn.ModuleList)) for module in group]
+
+
+def parts(module):
+    """The outermost modules with parts of their own in containers, such as the layers of a transformer."""
+    containers = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+    for child in module.children():
+        inner = list(parts(child))
+        if isinstance(module, containers) and list(child.children()) and not (type(child) in containers and inner):
+            yield child
+        else:
+            yield from inner
+
+
+kinds = [type(block) for block in parts(model)]
+blocks = [block for block in parts(model) if kinds.count(type(block)) > 1]
 for block in blocks:  # their activations are computed again in the backward pass
     block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
 loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
@@ -180,7 +194,7 @@ for inputs, targets in loader:  # an epoch
     scaler.step(optimizer)
     scaler.update()
 
-# fp16 [checkpointing=0+2]
+# fp16 [checkpointing=0+1]
 import functools
 
 import torch
@@ -188,7 +202,7 @@ from torch.utils.checkpoint import checkpoint
 
 device = next(model.parameters()).device
 scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
-blocks = [model.get_submodule(name) for name in ("0", "2",)]
+blocks = [model.get_submodule(name) for name in ["0", "1"]]
 for block in blocks:  # their activations are computed again in the backward pass
     block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
 loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
@@ -229,7 +243,21 @@ from torch.utils.checkpoint import checkpoint
 
 device = next(model.parameters()).device
 scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
-blocks = [module for group in model.modules() if isinstance(group, (torch.nn.Sequential, torch.nn.ModuleList)) for module in group]
+
+
+def parts(module):
+    """The outermost modules with parts of their own in containers, such as the layers of a transformer."""
+    containers = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+    for child in module.children():
+        inner = list(parts(child))
+        if isinstance(module, containers) and list(child.children()) and not (type(child) in containers and inner):
+            yield child
+        else:
+            yield from inner
+
+
+kinds = [type(block) for block in parts(model)]
+blocks = [block for block in parts(model) if kinds.count(type(block)) > 1]
 for block in blocks:  # their activations are computed again in the backward pass
     block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
 model = torch.compile(model)
