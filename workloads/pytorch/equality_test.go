@@ -1,10 +1,7 @@
 package pytorch_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -26,9 +23,9 @@ func TestLossesAreThoseOfGorgonia(t *testing.T) {
 	}
 	for _, variable := range []string{oldTorch, newTorch} {
 		t.Run(variable, func(t *testing.T) {
-			w := startWorker(t, interpreter(t, variable))
+			worker := startWorker(t, interpreter(t, variable))
 			for i, trial := range trials {
-				compareLosses(t, trial, w.losses(t, trial), want[i])
+				compareLosses(t, trial, pytorchLosses(t, worker, trial), want[i])
 			}
 		})
 	}
@@ -59,7 +56,6 @@ func equalityTrials(t *testing.T) []protocol.Trial {
 			for _, optimizer := range []string{"momentum", "adam"} {
 				for accumulation := 1; accumulation <= 2; accumulation++ {
 					trials = append(trials, protocol.Trial{
-						Head: protocol.Head{V: protocol.Version, Op: protocol.OpTrial},
 						Work: protocol.Work{Model: m.name, Options: m.options, Graph: layers, Optimizer: optimizer, Seed: 1,
 							Precision: precision, Accumulation: accumulation},
 						Number: len(trials) + 1, MicroBatch: 4, WarmupSteps: 1, Steps: 10,
@@ -112,14 +108,8 @@ func gorgoniaLosses(t *testing.T, trial protocol.Trial) []float64 {
 	return losses
 }
 
-// testWorker is a worker that this test speaks to by itself.
-type testWorker struct {
-	requests io.Writer
-	answers  *bufio.Scanner
-}
-
 // startWorker starts one on the CPU, with one thread, and waits until it is ready.
-func startWorker(t *testing.T, python string) *testWorker {
+func startWorker(t *testing.T, python string) *protocol.Conn {
 	t.Helper()
 	worker, err := pytorch.Unpack(t.TempDir())
 	if err != nil {
@@ -148,42 +138,39 @@ func startWorker(t *testing.T, python string) *testWorker {
 		_ = command.Wait()
 		_ = answers.Close()
 	})
-	w := &testWorker{requests, bufio.NewScanner(answers)}
-	w.answers.Buffer(nil, protocol.MaxLine)
-	w.read(t, protocol.OpReady, &protocol.Ready{})
-	return w
+	conn := protocol.NewConn(answers, requests)
+	receive[*protocol.Ready](t, conn)
+	return conn
 }
 
-// losses runs a trial.
-func (w *testWorker) losses(t *testing.T, trial protocol.Trial) []float64 {
+// pytorchLosses runs a trial on a worker.
+func pytorchLosses(t *testing.T, worker *protocol.Conn, trial protocol.Trial) []float64 {
 	t.Helper()
-	if err := json.NewEncoder(w.requests).Encode(trial); err != nil {
+	if err := worker.Send(&trial); err != nil {
 		t.Fatal(err)
 	}
 	var losses []float64
 	for range trial.WarmupSteps + trial.Steps {
-		var step protocol.Step
-		w.read(t, protocol.OpStep, &step)
+		step := receive[*protocol.Step](t, worker)
 		if step.Loss == nil {
 			t.Fatalf("%s: the loss of step %d is not finite", trial.Model, len(losses)+1)
 		}
 		losses = append(losses, *step.Loss)
 	}
-	w.read(t, protocol.OpDone, &protocol.Done{})
+	receive[*protocol.Done](t, worker)
 	return losses
 }
 
-// read reads the next answer, which must be of one operation.
-func (w *testWorker) read(t *testing.T, op string, into any) {
+// receive gives the worker's next message, which must be of one kind.
+func receive[M protocol.Message](t *testing.T, worker *protocol.Conn) M {
 	t.Helper()
-	if !w.answers.Scan() {
-		t.Fatalf("the worker ended before %s: %v", op, w.answers.Err())
-	}
-	var head protocol.Head
-	if err := json.Unmarshal(w.answers.Bytes(), &head); err != nil || head.Op != op {
-		t.Fatalf("the worker says %s, not %s", w.answers.Text(), op)
-	}
-	if err := json.Unmarshal(w.answers.Bytes(), into); err != nil {
+	message, err := worker.Receive()
+	if err != nil {
 		t.Fatal(err)
 	}
+	wanted, ok := message.(M)
+	if !ok {
+		t.Fatalf("the worker says %s: %+v", protocol.Name(message), message)
+	}
+	return wanted
 }
