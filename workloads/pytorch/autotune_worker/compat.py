@@ -1,5 +1,7 @@
 """The names that moved between torch 1.13 and 2.15. No other file asks for a version."""
 
+import sys
+
 import torch
 
 from autotune_worker import errors
@@ -45,8 +47,9 @@ def clear_cublas_workspaces():
 
 def forget_compiled():
     """Lets go of what torch.compile, new in 2.0, keeps of compiled models."""
-    if hasattr(torch, "_dynamo"):
-        torch._dynamo.reset()
+    compiler = sys.modules.get("torch._dynamo")
+    if compiler:
+        compiler.reset()
 
 
 def set_allocator_settings(text):
