@@ -9,17 +9,29 @@ import (
 	"testing"
 )
 
-// slowMark before a block of the documentation says that its commands take minutes.
-const slowMark = "<!-- slow -->"
+// The marks before a block of the documentation: its commands take minutes; they need PyTorch.
+const (
+	slowMark  = "<!-- slow -->"
+	torchMark = "<!-- torch -->"
+)
 
 // TestDocumentedCommands runs every command of this program that a sh block of
 // the README or of docs shows, in order, one folder a document. All must end with
-// exit code 0. Those that take minutes run with AUTOTUNE_SLOW_DOCS=1 alone.
+// exit code 0. Those that take minutes run with AUTOTUNE_SLOW_DOCS=1 alone, those that need PyTorch where there is
+// an interpreter with it, whose environment is then the active one.
 func TestDocumentedCommands(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("trials do not run on Windows")
 	}
 	t.Setenv("GORACE", quickExit)
+	t.Setenv("CUDA_VISIBLE_DEVICES", "") // a machine's GPUs decide nothing here
+	torch, err := haveTorch()
+	if err != nil {
+		t.Error(err)
+	}
+	if torch {
+		t.Setenv("VIRTUAL_ENV", filepath.Dir(filepath.Dir(os.Getenv(torchVariable))))
+	}
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -28,13 +40,14 @@ func TestDocumentedCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	run := map[string]bool{slowMark: os.Getenv("AUTOTUNE_SLOW_DOCS") == "1", torchMark: torch}
 	total := 0
 	for _, document := range append([]string{filepath.Join(root, "README.md")}, documents...) {
 		content, err := os.ReadFile(document)
 		if err != nil {
 			t.Fatal(err)
 		}
-		commands := documentedCommands(string(content), os.Getenv("AUTOTUNE_SLOW_DOCS") == "1")
+		commands := documentedCommands(string(content), run)
 		total += len(commands)
 		t.Run(filepath.Base(document), func(t *testing.T) {
 			dir := t.TempDir()
@@ -56,15 +69,17 @@ func TestDocumentedCommands(t *testing.T) {
 }
 
 // documentedCommands are the lines of the sh blocks that call this program, in
-// order, with go run ./cmd/autotune written as autotune.
-func documentedCommands(markdown string, slow bool) []string {
+// order, with go run ./cmd/autotune written as autotune. A block with a mark before it is left out unless run has
+// every one of its marks.
+func documentedCommands(markdown string, run map[string]bool) []string {
 	var commands []string
 	inBlock, skip := false, false
 	for line := range strings.Lines(markdown) {
 		line = strings.TrimSpace(line)
+		allowed, isMark := run[line]
 		switch {
-		case line == slowMark:
-			skip = !slow
+		case isMark:
+			skip = skip || !allowed
 		case strings.HasPrefix(line, "```"):
 			if inBlock {
 				skip = false
@@ -88,13 +103,20 @@ func TestDocumentedCommandsFound(t *testing.T) {
 		"autotune models", "```sh", "autotune one", "ls", "go run ./cmd/autotune two", "```",
 		"```", "autotune not-a-sh-block", "```",
 		slowMark, "```sh", "autotune slow", "```", "```sh", "autotune three", "```",
+		torchMark, "```sh", "autotune torch", "```", slowMark, torchMark, "```sh", "autotune both", "```", "```sh", "autotune four", "```",
 	}, "\n")
-	for slow, want := range map[bool]string{
-		false: "autotune one|autotune two|autotune three",
-		true:  "autotune one|autotune two|autotune slow|autotune three",
+	for _, c := range []struct {
+		slow, torch bool
+		want        string
+	}{
+		{false, false, "one|two|three|four"},
+		{true, false, "one|two|slow|three|four"},
+		{false, true, "one|two|three|torch|four"},
+		{true, true, "one|two|slow|three|torch|both|four"},
 	} {
-		if got := strings.Join(documentedCommands(document, slow), "|"); got != want {
-			t.Errorf("slow %v: %s, want %s", slow, got, want)
+		got := strings.Join(documentedCommands(document, map[string]bool{slowMark: c.slow, torchMark: c.torch}), "|")
+		if got = strings.ReplaceAll(got, "autotune ", ""); got != c.want {
+			t.Errorf("slow %v, torch %v: %s, want %s", c.slow, c.torch, got, c.want)
 		}
 	}
 }
