@@ -22,19 +22,18 @@ import sections
 
 TOTAL_SECONDS = 290
 
-
-class Overrun(Exception):
-    """A section took longer than it may."""
-
-
-def overrun(number, frame):
-    raise Overrun
+# How much longer a dry run may take: its bounds are against hanging alone, a CPU may be slow or busy.
+DRY_FACTOR = 5
 
 
 def run(section, device, bound):
     """The verdict on a section, which is stopped after bound seconds."""
+
+    def stop(number, frame):
+        raise TimeoutError("it was stopped after %d s" % bound)
+
     begun = time.monotonic()
-    signal.signal(signal.SIGALRM, overrun)
+    signal.signal(signal.SIGALRM, stop)
     signal.alarm(max(1, int(bound)))
     try:
         verdict = section(device)
@@ -42,8 +41,6 @@ def run(section, device, bound):
         verdict = {"ok": None, "why": "not run: %s" % reason, "figures": {}}
     except sections.Wrong as wrong:
         verdict = {"ok": False, "why": str(wrong), "figures": wrong.figures}
-    except Overrun:
-        verdict = {"ok": False, "why": "it was stopped after %d s" % bound, "figures": {}}
     except Exception as error:
         verdict = {"ok": False, "why": "%s: %s" % (type(error).__name__, error), "figures": {"traceback": traceback.format_exc()}}
     finally:
@@ -74,12 +71,13 @@ def main():
             report = json.load(file)
     report["written_by"] = "scripts/gpu-check"
     report["device"] = arguments.device
+    factor = DRY_FACTOR if arguments.device == "cpu" else 1
     begun = time.monotonic()
     for name, bound, section in sections.ALL:
         if arguments.only and name not in arguments.only:
             continue
-        left = TOTAL_SECONDS - (time.monotonic() - begun)
-        verdict = run(section, arguments.device, min(bound, left))
+        left = TOTAL_SECONDS * factor - (time.monotonic() - begun)
+        verdict = run(section, arguments.device, min(bound * factor, left))
         report["sections"][name] = verdict
         report["date"] = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         write(arguments.out, report)
