@@ -79,10 +79,10 @@ def _adapter(work, micro_batch, precision):
     with storage.Ledger() as ledger:
         task = adapter.build(work, micro_batch, torch.device("cpu"), precision)
         batch = next(task.batches)
-        task.batches = None
         known = {ledger.serial(t): compat.untyped_storage(t).nbytes() for t in itertools.chain(held(task), nested.tensors(batch))}
         known.pop(None, None)
         others = ledger.live - sum(known.values())
+    task.batches = None  # a loader's processes end
 
     def batches():
         while True:
