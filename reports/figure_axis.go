@@ -167,7 +167,7 @@ func (f *Figure) addIntervals(i intervals, style draw.LineStyle) error {
 	return nil
 }
 
-// stroke is a line of a width in a colour, dashed where dashes are given.
-func stroke(l *plotter.Line, n int, width vg.Length, dashes ...vg.Length) {
-	l.LineStyle = draw.LineStyle{Color: series[n%len(series)], Width: width, Dashes: dashes}
+// stroke gives a line a width and the colour of series number n.
+func stroke(l *plotter.Line, n int, width vg.Length) {
+	l.LineStyle = draw.LineStyle{Color: series[n%len(series)], Width: width}
 }

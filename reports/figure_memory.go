@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"autotune/harness"
@@ -171,10 +172,10 @@ func (f *Figure) addPeaks(list []result, u unit) ([]memoryGroup, error) {
 	return order, nil
 }
 
-// addForecasts draws what was predicted of each group, in the colour of its series.
+// addForecasts draws what was predicted of each group.
 func (f *Figure) addForecasts(d *digest, groups []memoryGroup, u unit) error {
 	named := map[string]bool{}
-	for n, g := range groups {
+	for _, g := range groups {
 		forecast := d.forecast(g.Set, g.accumulates)
 		if forecast == nil {
 			continue
@@ -183,7 +184,7 @@ func (f *Figure) addForecasts(d *digest, groups []memoryGroup, u unit) error {
 		if err != nil {
 			return err
 		}
-		stroke(line, n, 0.8, 2, 2)
+		line.LineStyle = draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{2, 3}} // seen on top of a fitted line too
 		f.plot.Add(line)
 		if name := "predicted" + d.forecastOf(forecast); !named[name] {
 			named[name] = true

@@ -3,16 +3,21 @@ package reports
 // pageMemory is the table of every counter, shown where a run has more than the one
 // that the limit holds.
 type pageMemory struct {
-	Unit     string // of the counters
 	TimeUnit string // of a step's time
-	Counters []counter
+	Counters []pageCounter
 	Device   bool // the device's own clock is known
 	Retries  bool // a trial has any
 	Skipped  bool
 	Rows     []pageMemoryRow
 }
 
-// pageMemoryRow is one trial; the cells are in the units of the table.
+// pageCounter is a column of the table.
+type pageCounter struct {
+	counter
+	Unit string
+}
+
+// pageMemoryRow is one trial; the cells are in the units of their columns.
 type pageMemoryRow struct {
 	result
 	Peaks          []string // in the order of the counters
@@ -21,27 +26,33 @@ type pageMemoryRow struct {
 
 // newPageMemory is the table, or nil where there is no more to tell than the table of trials does.
 func newPageMemory(d *digest) *pageMemory {
-	m := &pageMemory{Counters: countersSeen(d.results)}
-	var largest int64
+	m := &pageMemory{}
+	seen := countersSeen(d.results)
+	largest := make([]int64, len(seen))
 	slowest := 0.0
 	for _, r := range d.results {
-		for _, c := range m.Counters {
-			largest = max(largest, r.Record.Memory.Peak[c.Name])
+		for i, c := range seen {
+			largest[i] = max(largest[i], r.Record.Memory.Peak[c.Name])
 		}
 		slowest = max(slowest, medianOf(r.StepSeconds))
 		m.Device = m.Device || len(r.Record.DeviceSeconds) > 0
 		m.Retries = m.Retries || r.Record.Memory.AllocatorRetries > 0
 		m.Skipped = m.Skipped || r.Record.SkippedSteps > 0
 	}
-	if len(m.Counters) < 2 && !m.Device && !m.Retries && !m.Skipped {
+	if len(seen) < 2 && !m.Device && !m.Retries && !m.Skipped {
 		return nil
 	}
-	u, t := unitFor(byteUnits, float64(largest)), unitFor(timeUnits, slowest)
-	m.Unit, m.TimeUnit = u.name, t.name
+	units := make([]unit, len(seen))
+	for i, c := range seen {
+		units[i] = unitFor(byteUnits, float64(largest[i]))
+		m.Counters = append(m.Counters, pageCounter{c, units[i].name})
+	}
+	t := unitFor(timeUnits, slowest)
+	m.TimeUnit = t.name
 	for _, r := range d.results {
 		row := pageMemoryRow{result: r, Step: valueOrDash(t, medianOf(r.StepSeconds)), OnDevice: valueOrDash(t, medianOf(r.Record.DeviceSeconds))}
-		for _, c := range m.Counters {
-			row.Peaks = append(row.Peaks, peakText(u, r.Record.Memory.Peak[c.Name]))
+		for i, c := range seen {
+			row.Peaks = append(row.Peaks, peakText(units[i], r.Record.Memory.Peak[c.Name]))
 		}
 		m.Rows = append(m.Rows, row)
 	}
