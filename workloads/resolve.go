@@ -80,6 +80,9 @@ func checkDevice(device string) error {
 
 // checkModel refuses a name that no engine has.
 func checkModel(name string) error {
+	if before, after, found := strings.Cut(name, ":"); found && (before == "" || after == "") {
+		return usagef("--model %s: half of a name; there are %s", name, strings.Join(pytorch.Forms(), ", "))
+	}
 	if name == Simulated || pytorch.Names(name) {
 		return nil
 	}

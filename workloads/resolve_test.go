@@ -80,6 +80,8 @@ func TestResolveErrors(t *testing.T) {
 		{workloads.Choice{Model: "mlp", Engine: "gorgonia", Input: "3,32,32"}, harness.ExitUsage, []string{"--input", "--engine pytorch"}},
 		{workloads.Choice{Model: "mlp", Classes: 3}, harness.ExitUsage, []string{"--classes", "--engine pytorch"}},
 		{workloads.Choice{Model: "torchvision:resnet18", Engine: "gorgonia"}, harness.ExitUsage, []string{"torchvision:resnet18", "--engine pytorch"}},
+		{workloads.Choice{Model: ":build"}, harness.ExitUsage, []string{":build", "FILE.py:FUNCTION"}},
+		{workloads.Choice{Model: "torchvision:"}, harness.ExitUsage, []string{"torchvision:", "torchvision:NAME"}},
 		{workloads.Choice{Model: "simulated", Engine: "pytorch"}, harness.ExitUsage, []string{"simulated", "--engine simulated"}},
 		{workloads.Choice{Model: "resnet21", Engine: "pytorch"}, harness.ExitUsage, []string{"did you mean resnet20?", "torchvision:NAME", "FILE.py:FUNCTION"}},
 		{workloads.Choice{Model: "mlp", Device: "cuda:x"}, harness.ExitUsage, []string{"cuda:x", "cuda:N"}},
