@@ -2,11 +2,9 @@ package workloads
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"autotune/harness"
-	"autotune/workloads/devices"
 	"autotune/workloads/pytorch"
 )
 
@@ -38,9 +36,7 @@ func describePyTorch(ctx context.Context, w *harness.Workload, c Choice) error {
 	}
 	if w.Device == cpu {
 		w.DeviceName = cpuName()
-		return nil
 	}
-	w.DeviceBusy = busy(ctx, w.Device)
 	return nil
 }
 
@@ -70,18 +66,4 @@ func askGraph(asked *pytorch.Choice, w *harness.Workload, c Choice) error {
 	asked.Model, asked.Graph = name, graph
 	w.Facts = factsOf(graph)
 	return nil
-}
-
-// busy says who else uses a CUDA device; empty: nobody, or nvidia-smi does not tell.
-func busy(ctx context.Context, device string) string {
-	list, err := devices.List(ctx)
-	if err != nil {
-		return ""
-	}
-	_, number, _ := strings.Cut(device, ":")
-	index, _ := strconv.Atoi(number) // cuda is cuda:0
-	if list = devices.Here(list); index >= len(list) {
-		return ""
-	}
-	return list[index].Busy()
 }

@@ -13,14 +13,14 @@ import (
 
 const (
 	cudaAnswer = `{"torch": "2.15.0", "versions": {"python": "3.13.1"}, "cuda_available": true, "precisions": {"fp32": ""}, "predicts": true,
-		"devices": [{"index": 0, "name": "NVIDIA H200", "total_bytes": 100, "free_bytes": 60}],
+		"devices": [{"index": 0, "uuid": "1", "name": "NVIDIA H200", "total_bytes": 100, "free_bytes": 60}],
 		"model": {"parameters": 12, "input_shape": [3, 4, 4], "sample_unit": "image"}}`
 	cpuAnswer = `{"torch": "2.15.0", "precisions": {"fp32": ""}, "predicts": true, "model": {"parameters": 12, "input_shape": [3, 4, 4]}}`
 	noTorch   = `{"torch": "", "error": {"type": "ModuleNotFoundError", "text": "ModuleNotFoundError: No module named 'torch'"}}`
 )
 
-// machine makes the environment that of a machine with an NVIDIA device, by a stand-in for nvidia-smi, and with
-// a stand-in for python3 that answers every probe alike.
+// machine makes the environment that of a machine with two NVIDIA devices, by a stand-in for nvidia-smi, and with
+// a stand-in for python3 that answers every probe alike. The first device of nvidia-smi is idle; that of PyTorch is the second.
 func machine(t *testing.T, answer string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -28,7 +28,7 @@ func machine(t *testing.T, answer string) {
 	}
 	folder := t.TempDir()
 	for name, script := range map[string]string{
-		"nvidia-smi": "case \"$1\" in --query-gpu=*) echo 0, GPU-1, NVIDIA H200, 143771, 31949, 111309, Disabled;; " +
+		"nvidia-smi": "case \"$1\" in --query-gpu=*) echo 0, GPU-0, NVIDIA T4, 15360, 10, 15350, Disabled; echo 1, GPU-1, NVIDIA H200, 143771, 31949, 111309, Disabled;; " +
 			"*) echo GPU-1, 1234, /usr/bin/python, 31000;; esac",
 		"python3": "if [ \"$1\" = -c ]; then echo '{\"version\": \"3.11.2\"}'; exit; fi\ncat <<'END'\n" + answer + "\nEND",
 	} {

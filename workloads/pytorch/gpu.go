@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 
 	"autotune/workloads/devices"
 )
@@ -49,6 +50,24 @@ func CUDAUsable(ctx context.Context, python string) (usable bool, why string) {
 
 // usable says whether there is a CUDA device that can be used.
 func (a ProbeAnswer) usable() bool { return a.CUDAAvailable && len(a.Devices) > 0 }
+
+// busy says who else uses the device, a clause; empty: nobody that is seen, or nvidia-smi does not tell. CUDA may number
+// devices in another order than nvidia-smi, so that the UUID decides where torch gives it.
+func (d ProbedDevice) busy(ctx context.Context) string {
+	list, err := devices.List(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, gpu := range list {
+		if d.UUID != "" && strings.TrimPrefix(gpu.UUID, "GPU-") == strings.TrimPrefix(d.UUID, "GPU-") {
+			return gpu.Busy()
+		}
+	}
+	if list = devices.Here(list); d.Index < len(list) {
+		return list[d.Index].Busy()
+	}
+	return ""
+}
 
 // DevicesOf is what one interpreter's torch sees.
 type DevicesOf struct {

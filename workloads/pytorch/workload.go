@@ -46,7 +46,7 @@ func Describe(ctx context.Context, w *harness.Workload, in Interpreter, c Choice
 		return err
 	}
 	w.Device, w.Versions = c.Device, in.versions(answer)
-	if err := describeDevice(w, in, answer); err != nil {
+	if err := describeDevice(ctx, w, in, answer); err != nil {
 		return err
 	}
 	if answer.Error != nil {
@@ -93,8 +93,8 @@ func (c Choice) work(w *harness.Workload) protocol.Work {
 		Graph: w.Graph, InputShape: c.InputShape, Classes: c.Classes}
 }
 
-// describeDevice fills in the device and what its limit holds.
-func describeDevice(w *harness.Workload, in Interpreter, answer ProbeAnswer) error {
+// describeDevice fills in the device, who else uses it, and what its limit holds.
+func describeDevice(ctx context.Context, w *harness.Workload, in Interpreter, answer ProbeAnswer) error {
 	if w.Device == "cpu" {
 		w.LimitOn = protocol.Tensors
 		if !older(answer.Torch, 2, 0) {
@@ -107,6 +107,7 @@ func describeDevice(w *harness.Workload, in Interpreter, answer ProbeAnswer) err
 		return err
 	}
 	w.LimitOn, w.DeviceName, w.DeviceBytes = protocol.Reserved, device.Name, &device.FreeBytes
+	w.DeviceBusy = device.busy(ctx)
 	return nil
 }
 
