@@ -98,7 +98,7 @@ def _checkpoint(value, task):
     chosen = blocks(task.model) if value == "on" else _named(task.model, value.split("+"))
     if not chosen:
         raise Unsupported(
-            "checkpointing=on: the model has no repeated blocks in containers, so that nothing would change; %s" % _could_be(task.model)
+            "checkpointing=on: the model has no repeated blocks in containers, so that nothing would change. %s" % _could_be(task.model)
         )
     config = getattr(task.model, "config", None)
     if hasattr(config, "use_cache"):  # models of transformers keep keys and values of the pass, a second pass would keep them twice
@@ -114,9 +114,9 @@ def _named(model, wanted):
     modules, chosen = dict(model.named_modules()), []
     for name in wanted:
         if not name or name not in modules:
-            near = difflib.get_close_matches(name, modules, 3)
-            question = "; did you mean %s?" % " or ".join(near) if near else ""
-            raise Unsupported("checkpointing: the model has no module %r%s; %s" % (name, question, _could_be(model)))
+            near = difflib.get_close_matches(name, [known for known in modules if known], 3)
+            question = "; did you mean %s?" % " or ".join(near) if near else "."
+            raise Unsupported("checkpointing: the model has no module %r%s %s" % (name, question, _could_be(model)))
         if type(modules[name]) in (nn.ModuleList, nn.ModuleDict):
             chosen.extend("%s.%s" % (name, child) for child, _ in modules[name].named_children())
         else:
@@ -126,7 +126,7 @@ def _named(model, wanted):
 
 def _could_be(model):
     found = names(model)
-    return "modules that can be named: %s" % _list(found) if found else "it has no modules that could be named"
+    return "Modules that can be named: %s" % _list(found) if found else "It has no modules that could be named"
 
 
 def _list(found):
