@@ -128,20 +128,37 @@ func benchTable(w io.Writer, d *digest) error {
 // maxFailures is the most failures of a bench that are told one by one.
 const maxFailures = 10
 
-// benchFailures says why trials failed, a line each, those that are not for want of memory first.
+// benchFailures says why trials failed, a line each, those that are not for want of memory
+// first; of these a reason that several have is told once.
 func (d *digest) benchFailures(w io.Writer) error {
 	failed := slices.DeleteFunc(slices.Clone(d.results), func(r result) bool { return r.ran() || r.Status == tuner.Interrupted })
 	slices.SortStableFunc(failed, func(a, b result) int { return last(a.Status == tuner.OOM) - last(b.Status == tuner.OOM) })
-	for _, r := range failed[:min(maxFailures, len(failed))] {
-		if _, err := fmt.Fprintln(w, wrap("", fmt.Sprintf("%s, trial %d: %s", r.Config, r.Number, r.shortReason()))); err != nil {
+	var told []result
+	alike := map[string]int{}
+	for _, r := range failed {
+		if alike[r.benchReason()]++; alike[r.benchReason()] == 1 {
+			told = append(told, r)
+		}
+	}
+	for _, r := range told[:min(maxFailures, len(told))] {
+		line := fmt.Sprintf("%s, trial %d%s: %s", r.Config, r.Number, others(alike[r.benchReason()]), r.shortReason())
+		if _, err := fmt.Fprintln(w, wrap("", line)); err != nil {
 			return err
 		}
 	}
-	if more := len(failed) - maxFailures; more > 0 {
+	if more := len(told) - maxFailures; more > 0 {
 		_, err := fmt.Fprintf(w, "%d more failed: see trials.csv\n", more)
 		return err
 	}
 	return nil
+}
+
+// benchReason is what the failures of a bench are told apart by: one for want of memory is that of its size.
+func (r result) benchReason() string {
+	if r.Status == tuner.OOM {
+		return fmt.Sprint(r.Number)
+	}
+	return r.shortReason()
 }
 
 // last is the rank of something in an order: 1, after those of rank 0, where it is to come last.

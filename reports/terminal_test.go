@@ -264,7 +264,7 @@ func TestBenchOfManyConfigurations(t *testing.T) {
 	if len(lines) != 2+40+1+10+1 || !strings.HasPrefix(lines[2], "fp32    60x1") || !strings.HasSuffix(lines[2], "1 of 2 crashed") {
 		t.Errorf("%d lines:\n%s", len(lines), out.String())
 	}
-	for i, want := range map[int]string{42: "20 more in report.html", 43: "fp32 5x1, trial 5: broken", 44: "fp32 60x1, trial 61: broken", 53: "50 more failed: see trials.csv"} {
+	for i, want := range map[int]string{42: "20 more in report.html", 43: "fp32 5x1, trial 5, and in 1 other trial: broken", 44: "fp32 1x1, trial 1: peak above limit", 53: "49 more failed: see trials.csv"} {
 		if i < len(lines) && lines[i] != want {
 			t.Errorf("line %d is %q, want %q", i+1, lines[i], want)
 		}
