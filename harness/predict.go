@@ -46,12 +46,9 @@ func workOf(w Workload, s Settings, c tuner.Config) protocol.Work {
 
 // predictIn runs one prediction on a worker whose files are in the folder.
 func predictIn(ctx context.Context, folder string, w Workload, request *protocol.Predict) (*protocol.Predicted, error) {
-	if w.Prepare != nil {
-		command, err := w.Prepare(folder)
-		if err != nil {
-			return nil, exitf(ErrFailed, "the worker's files cannot be written to %s: %w", folder, err)
-		}
-		w.Command = command
+	w, err := w.prepared(folder)
+	if err != nil {
+		return nil, err
 	}
 	log, err := os.Create(filepath.Join(folder, "predict.log"))
 	if err != nil {
@@ -64,11 +61,7 @@ func predictIn(ctx context.Context, folder string, w Workload, request *protocol
 	}
 	defer worker.close()
 	a := &attempt{worker: worker, record: &TrialRecord{}, allowed: DefaultTrialTimeout}
-	patience := w.StartTimeout
-	if patience == 0 {
-		patience = DefaultStartTimeout
-	}
-	if failed := a.awaitReady(ctx, patience); failed != nil {
+	if failed := a.awaitReady(ctx, w.startTimeout()); failed != nil {
 		return nil, predictError(w, failed)
 	}
 	if !slices.Contains(worker.ready.Precisions, request.Precision) {

@@ -10,14 +10,16 @@ func (t *Tuner) Foresee(f Forecast) {
 	t.asked = nil
 }
 
-// wantsForecast says whether a forecast is to be asked for before the trial: it is
-// the first of its set and class, and there is a figure to hold a forecast against.
+// wantsForecast says whether a forecast is to be asked for before the trial: it is the
+// first of its set, in the class in which borders are sought, and there is a figure to hold
+// a forecast against.
 func (t *Tuner) wantsForecast(r Request) bool {
 	key := ledgerKey{r.Set(), class(r.Accumulation)}
 	if _, known := t.forecasts[key]; known || !t.space.Predicts || r.Purpose != Fit {
 		return false
 	}
-	return len(t.digest().fits(key.Set, key.class).sizes) == 0 && t.forecastsHelp()
+	first := len(t.digest().fits(key.Set, key.class).sizes) == 0
+	return first && t.forecastsHelp() && key.class == t.borderClass()
 }
 
 // forecastsHelp says whether a forecast can be held against something: the limit, or

@@ -200,6 +200,25 @@ func TestForecastsAreAskedOnce(t *testing.T) {
 	}
 }
 
+// What is compared first are sizes that are foreseen to fit, and the class of one trial
+// beside the border is not worth a forecast.
+func TestForecastsChooseTheFirstLooks(t *testing.T) {
+	d := plain(10)
+	space := foreseen(global(128))
+	space.Sets = []tuner.Set{{Precision: "fp32"}, {Precision: "bf16"}}
+	s := search{space: space, goal: tuner.Goal{Objective: tuner.Throughput, LimitBytes: d.limit, SoakSteps: 1}, run: d.run}
+	s.foresee = func(r tuner.Request) tuner.Forecast { return forecast(r, 100, 10) }
+	f := s.finish(t)
+	if first := f.trials[0]; first.Status != tuner.OK || first.MicroBatch > 8 {
+		t.Errorf("the first trial is %+v", first)
+	}
+	space.Sets = space.Sets[:1]
+	s.space, d.limit = space, plain(100).limit
+	if f = s.finish(t); len(f.forecasts) != 1 || f.forecasts[0].Accumulation != 2 {
+		t.Errorf("forecasts %+v", f.forecasts)
+	}
+}
+
 // A search with forecasts goes on from its journal as it would have gone on, though
 // the forecasts are told after the trials.
 func TestForecastsAreResumed(t *testing.T) {
