@@ -18,6 +18,8 @@ TRAINED = {"cuda": RESNET18, "cpu": ["--model", "mlp"]}
 BATCH = {"cuda": 1024, "cpu": 32}
 LIMIT = {"cuda": 8 << 30, "cpu": 64 << 20}
 
+FEW_SIZES = ["--batch", "1..1024", "--global-batch", "any"]  # for a search that is not about memory
+
 ROUNDS = 10  # of running out of memory and of going on
 
 
@@ -132,10 +134,12 @@ def oom(device):
 
 def limit(device):
     journal, stderr = tune(
-        device, *TRAINED[device], "--global-batch", "any", "--objective", "batch", "--memory-limit", "%dB" % LIMIT[device], "--soak", "2"
+        device, *TRAINED[device], "--global-batch", "any", "--objective", "batch", "--memory-limit", "%dB" % LIMIT[device], "--soak", "2s"
     )
     counter = journal.header["limit_on"]
-    peaks = [t["memory"].get("peak_bytes", {}).get(counter, 0) for t in journal.trials + [journal.soak]]
+    # On the CPU a trial that failed tells by how much it would have been above the limit.
+    counted = [t for t in journal.trials + [journal.soak] if device == "cuda" or not t["failure"]]
+    peaks = [t["memory"].get("peak_bytes", {}).get(counter, 0) for t in counted]
     border = journal.recommendation["largest"][0]
     figures = {"counter": counter, "highest_bytes": max(peaks), "border": border, "trials": journal.rows(), "stderr": stderr}
     if max(peaks) > LIMIT[device]:
@@ -152,7 +156,7 @@ def neighbour(device):
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True)
     try:
         total = int(other.stdout.readline())
-        journal, stderr = tune(device, *TRAINED[device], "--global-batch", "any", "--max-trials", "3", "--soak", "0")
+        journal, stderr = tune(device, *TRAINED[device], *FEW_SIZES, "--max-trials", "3", "--soak", "0s")
     finally:
         other.kill()
         other.wait()
@@ -185,7 +189,7 @@ def soak(device):
     """The winner once more, for longer, with times by the clock and by the device's events."""
     seconds = {"cuda": 8, "cpu": 1}[device]
     size = str(BATCH[device])
-    journal, stderr = tune(device, *TRAINED[device], "--batch", size, "--global-batch", size, "--soak", str(seconds))
+    journal, stderr = tune(device, *TRAINED[device], "--batch", size, "--global-batch", size, "--soak", "%ds" % seconds)
     steps, events = journal.soak["step_seconds"], journal.soak.get("device_seconds") or []
     figures = {"steps": len(steps), "seconds": sum(steps), "device_seconds": sum(events), "trials": journal.rows()}
     if journal.soak["failure"] or sum(steps) < seconds:
@@ -199,7 +203,7 @@ def soak(device):
 
 def resnet50(device):
     """One command from nothing to the recommendation."""
-    arguments = {"cuda": ["--model", "resnet", "--max-time", "40s", "--soak", "5"], "cpu": ["--model", "lenet", "--max-trials", "3", "--soak", "1"]}
+    arguments = {"cuda": ["--model", "resnet", "--max-time", "40s", "--soak", "5s"], "cpu": ["--model", "lenet", "--max-trials", "3", "--soak", "1s"]}
     journal, stderr = tune(device, *arguments[device])
     figures = {"model": journal.header["model"], "recommendation": journal.recommendation, "trials": journal.rows(), "stderr": stderr}
     if not journal.recommendation["soaked"]:
@@ -215,18 +219,21 @@ def resnet50(device):
 def killed(device):
     """kill -9 in the middle of a search: the worker goes too, and resume ends the search."""
     folder = new_folder()
-    command = [BINARY, "tune", *training(device), "--out", folder, *TRAINED[device], "--global-batch", "any", "--max-trials", "5", "--soak", "1"]
-    process = subprocess.Popen(command, cwd=FOLDER, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    try:
-        while len(Journal(folder).trials) < 2 and process.poll() is None:
-            time.sleep(0.05)
-        workers = children(process.pid)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    command = [BINARY, "tune", *training(device), "--out", folder, *TRAINED[device], *FEW_SIZES, "--max-trials", "5", "--soak", "1s"]
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(command, cwd=FOLDER, stdout=log, stderr=log)
+        try:
+            while len(Journal(folder).trials) < 2 and process.poll() is None:
+                time.sleep(0.02)
+            workers = children(process.pid)
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        log.seek(0)
+        printed = log.read()
     before = Journal(folder)
-    figures = {"trials_before": len(before.trials), "workers": workers}
-    if before.recommendation:
+    figures = {"trials_before": len(before.trials), "workers": workers, "printed": printed}
+    if not workers or before.recommendation:
         raise Wrong("the search ended before it was killed", **figures)
     for _ in range(50):
         left = [pid for pid in workers if alive(pid)]
