@@ -17,6 +17,8 @@ const tuneExamples = `  autotune --model resnet
   autotune --model mlp --memory-limit 512MiB --headroom 10%
   autotune --model gpt --set layers=2 --set width=64 --global-batch 32 --max-time 2m
   autotune --model resnet --objective batch --global-batch any
+  autotune --model torchvision:resnet50 --input 3,224,224 --precision fp32,bf16
+  autotune --model train.py:build --batch 1..64 --knobs checkpointing
   autotune --config docs/examples/mlp.yaml`
 
 // tuneCommand searches.

@@ -165,6 +165,7 @@ func TestDescribe(t *testing.T) {
 
 func TestDescribeBuiltIn(t *testing.T) {
 	in, folder := standIn(t, `{"torch": "1.13.1", "precisions": {"fp32": ""}, "predicts": false, "unpredicted": "torch 1.13"}`)
+	t.Setenv("OMP_NUM_THREADS", "3")
 	graph, err := model.Build("mlp", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +174,7 @@ func TestDescribeBuiltIn(t *testing.T) {
 	if err := pytorch.Describe(t.Context(), &w, in, pytorch.Choice{Model: "mlp", Graph: graph, Device: "cpu"}); err != nil {
 		t.Fatal(err)
 	}
-	if w.LimitOn != "tensors" || w.LimitOnNone != "" || w.DeviceBytes != nil || w.Facts.RecipeBatch != 64 || len(w.Graph) == 0 {
+	if w.LimitOn != "tensors" || w.LimitOnNone != "" || w.DeviceBytes != nil || w.Facts.RecipeBatch != 64 || len(w.Graph) == 0 || w.Versions["threads"] != "3" {
 		t.Errorf("%+v", w)
 	}
 	if asked := read(t, folder, "asked"); !strings.Contains(asked, `"graph":{"recipe"`) {

@@ -1,11 +1,15 @@
 package pytorch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,6 +50,9 @@ func Describe(ctx context.Context, w *harness.Workload, in Interpreter, c Choice
 		return err
 	}
 	w.Device, w.Versions = c.Device, in.versions(answer)
+	if w.Device == "cpu" {
+		w.Versions["threads"] = threads()
+	}
 	if err := describeDevice(ctx, w, in, answer); err != nil {
 		return err
 	}
@@ -66,6 +73,11 @@ func Describe(ctx context.Context, w *harness.Workload, in Interpreter, c Choice
 	}
 	w.Notes = append(w.Notes, notes(answer)...)
 	return nil
+}
+
+// threads is the number that the worker computes with on the CPU: one a core, unless the user says otherwise.
+func threads() string {
+	return cmp.Or(os.Getenv("OMP_NUM_THREADS"), strconv.Itoa(runtime.NumCPU()))
 }
 
 // modelError is what is wrong with a model: the worker's own sentence, or what the user's code raised.
