@@ -10,6 +10,7 @@ import (
 
 	"autotune/workloads/model"
 	"autotune/workloads/nearest"
+	"autotune/workloads/pytorch"
 )
 
 const rootHelp = `autotune finds, by real training steps on this machine, the micro-batch, the
@@ -42,7 +43,7 @@ func rootCommand(s streams) *cobra.Command {
 	root.SetVersionTemplate("autotune {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(tuneCommand(s), benchCommand(s), resumeCommand(s), reportCommand(s),
-		checkCommand(s), modelsCommand(s), devicesCommand(s), workerCommand())
+		checkCommand(s), predictCommand(s), modelsCommand(s), devicesCommand(s), workerCommand())
 	root.InitDefaultHelpCmd()
 	knownTopic(root)
 	root.InitDefaultCompletionCmd()
@@ -86,7 +87,7 @@ func chooseCommand(root *cobra.Command, args []string) ([]string, error) {
 			names = append(names, c.Name())
 		}
 	}
-	if _, err := model.Resolve(first, "cpu"); err == nil {
+	if _, err := model.Resolve(first, "cpu"); err == nil || pytorch.Names(first) {
 		return nil, usagef("unknown subcommand %q; did you mean autotune --model %s?", first, first)
 	}
 	return nil, usagef("unknown subcommand %q; autotune --help lists the subcommands%s", first, nearest.Question(first, names, ""))
