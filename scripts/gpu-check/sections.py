@@ -172,13 +172,13 @@ def neighbour(device):
 def prediction(device):
     """The predicted peak against the measured one of the same size."""
     size = str(BATCH[device])
-    predicted = json.loads(autotune("predict", *training(device), *TRAINED[device], "--batch", size, "--json")[0])
+    predicted = json.loads(autotune("predict", *training(device), *TRAINED[device], "--batch", size, "--json")[0])[0]
     results, journal = bench(device, *TRAINED[device], "--batch", size)
     figures = {"predicted": predicted, "measured": journal.trials[0]["memory"], "trials": journal.rows()}
     counter = predicted["counter"]
     if counter not in figures["measured"]["peak_bytes"]:
         raise Wrong("%s was predicted and not measured" % counter, **figures)
-    difference = predicted["splits"][0]["peak_bytes"] / figures["measured"]["peak_bytes"][counter] - 1
+    difference = predicted["sizes"][0]["peak_bytes"] / figures["measured"]["peak_bytes"][counter] - 1
     figures["difference"] = difference
     if abs(difference) > 0.03:
         raise Wrong("the prediction is %+.1f%% off" % (100 * difference), **figures)
