@@ -84,6 +84,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add(append(append(header, '\n'), trial...))
 	f.Add([]byte(string(header) + "\n" + `{"v":1,"record":"trial","trial":1,"micro_batch":1,"accumulation_steps":1,"losses":[null],"failure":{"type":"harness.exit"}}` + "\n"))
 	f.Add([]byte(string(header) + "\n" + `{"v":1,"record":"recommendation"}` + "\n{"))
+	f.Add([]byte(string(header) + "\n" + `{"v":1,"record":"forecast","accumulation_steps":1,"lines":[{"fixed_bytes":1}],"failure":null}` + "\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		run, err := parseJournal(content)
 		if err != nil {
@@ -91,7 +92,7 @@ func FuzzJournal(f *testing.F) {
 		}
 		run.Judged()
 		again, err := parseJournal(content[:len(content)-run.TornBytes])
-		if err != nil || again.TornBytes != 0 || len(again.Trials) != len(run.Trials) {
+		if err != nil || again.TornBytes != 0 || len(again.Trials) != len(run.Trials) || len(again.Forecasts) != len(run.Forecasts) {
 			t.Fatalf("cut at %d of %d bytes: %v", run.TornBytes, len(content), err)
 		}
 	})

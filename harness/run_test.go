@@ -142,6 +142,7 @@ func TestWorkersServeManyTrials(t *testing.T) {
 		{"peaks cannot be reset", []string{"reset=no"}, false, "cannot set a process's peak memory back"},
 		{"memory does not come back", []string{"leak=17"}, false, "memory did not come back"},
 		{"memory is kept", []string{"keep=17"}, false, "Worker 1 held 17 MiB after trial 1 and 0 B before its first"},
+		{"memory is kept after a failure", []string{"keep=17", "8=fail-as torch.OutOfMemoryError no room"}, false, "Worker 1 held 17 MiB after trial 1"},
 		{"a little memory is kept", []string{"keep=16"}, true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
