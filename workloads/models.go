@@ -13,8 +13,8 @@ type Model struct {
 	Name    string             `json:"model"`
 	Alias   map[string]string  `json:"alias_of,omitempty"` // kind of device to model; null: no alias
 	Summary string             `json:"summary"`
-	Engine  string             `json:"engine"`
-	Facts   harness.ModelFacts `json:"facts"` // of an alias: of the model that it stands for on the CPU
+	Engines []string           `json:"engines"` // that train it
+	Facts   harness.ModelFacts `json:"facts"`   // of an alias: of the model that it stands for on the CPU
 	Options []Option           `json:"options"`
 }
 
@@ -35,7 +35,7 @@ func Models() ([]Model, error) {
 		}
 		list = append(list, m)
 	}
-	device := Model{Name: Simulated, Summary: "a device with exact, seeded behaviour; it trains nothing", Engine: Simulated,
+	device := Model{Name: Simulated, Summary: "a device with exact, seeded behaviour; it trains nothing", Engines: []string{Simulated},
 		Facts: simulatedFacts(), Options: []Option{}}
 	for _, s := range simulated.Settings() {
 		device.Options = append(device.Options, Option{s.Name, s.Default, s.Summary})
@@ -45,7 +45,7 @@ func Models() ([]Model, error) {
 
 // builtIn describes a model of the layer graph.
 func builtIn(info model.Info) (Model, error) {
-	m := Model{Name: info.Name, Alias: info.Alias, Summary: info.Summary, Engine: Gorgonia, Options: []Option{}}
+	m := Model{Name: info.Name, Alias: info.Alias, Summary: info.Summary, Engines: []string{Gorgonia, PyTorch}, Options: []Option{}}
 	name, err := model.Resolve(info.Name, "cpu")
 	if err != nil {
 		return Model{}, err
