@@ -55,8 +55,9 @@ func TestTuneWithForecast(t *testing.T) {
 	if run.Trials[0].Worker != 1 || run.Trials[1].Worker != 1 {
 		t.Error("the worker that predicted did not run the trials")
 	}
-	if log := readFile(t, filepath.Join(run.Dir, "logs", "forecast-1.log")); !strings.Contains(log, "a prediction prints") {
-		t.Errorf("the log holds %q", log)
+	logs := filepath.Join(run.Dir, "logs") // what arrives after the answer is in the next log
+	if log := readFile(t, filepath.Join(logs, "forecast-1.log")) + readFile(t, filepath.Join(logs, "trial-1.log")); !strings.Contains(log, "a prediction prints") {
+		t.Errorf("the logs hold %q", log)
 	}
 	read, err := harness.ReadRun(run.Dir)
 	if err != nil {
