@@ -7,6 +7,7 @@ import sys
 import time
 
 import torch
+
 from autotune_worker.task import build
 
 

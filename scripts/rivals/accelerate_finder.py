@@ -4,6 +4,7 @@ import sys
 import time
 
 import accelerate.utils
+
 import subject
 
 name, start = sys.argv[1], int(sys.argv[2])

@@ -7,9 +7,10 @@ import warnings
 
 import numpy
 import pytorch_lightning
-import subject
 import torch
 from pytorch_lightning.tuner import Tuner
+
+import subject
 
 STEPS = 3  # of a trial: Lightning's default
 POOL = 256
