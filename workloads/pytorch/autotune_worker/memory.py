@@ -92,6 +92,7 @@ class CudaMemory:
     def __init__(self, device):
         self._device = device
         free = nvml.free(device.place.index or 0)
+        device.cuda.set_device(device.place)  # events are recorded there
         _load_libraries(device)
         self._context = self._measure_context(free)
         device.release()

@@ -50,6 +50,9 @@ class Cuda:
 
     # What follows has the names of torch.cuda.
 
+    def set_device(self, place):
+        pass
+
     def mem_get_info(self, place):
         return self.free(), self.total
 
