@@ -28,7 +28,7 @@ func Summary(w io.Writer, run *harness.Run) error {
 		fmt.Fprintln(&b, wrap("", d.noAnswer()))
 		writeFindings(&b, append(d.failures(), d.observations()...))
 	} else {
-		fmt.Fprintf(&b, "Recommendation: %s\n", recommendationText(run.Recommendation))
+		fmt.Fprintln(&b, wrap("Recommendation: ", recommendationText(run.Recommendation)))
 		writeFindings(&b, d.findings())
 	}
 	if list := d.advise(); len(list) > 0 {
@@ -62,8 +62,12 @@ func recommendationText(r *harness.Recommendation) string {
 	if r.Knobs != "" {
 		knobs = " [" + r.Knobs + "]"
 	}
+	optimizer := r.Optimizer
+	if ownTraining(r.Model) {
+		optimizer = "the file's own optimizer"
+	}
 	return fmt.Sprintf("%s%s, micro-batch %d x %d accumulation %s, global batch %d, %s",
-		r.Precision, knobs, r.MicroBatch, r.Accumulation, plural(r.Accumulation, "step"), r.GlobalBatch, r.Optimizer)
+		r.Precision, knobs, r.MicroBatch, r.Accumulation, plural(r.Accumulation, "step"), r.GlobalBatch, optimizer)
 }
 
 func plural(n int, word string) string {
