@@ -1,5 +1,6 @@
 """The sections of the check. Each is given the device, cuda or cpu, and gives its verdict."""
 
+import contextlib
 import json
 import os
 import platform
@@ -18,6 +19,7 @@ TRAINED = {"cuda": RESNET18, "cpu": ["--model", "mlp"]}
 BATCH = {"cuda": 1024, "cpu": 32}
 LIMIT = {"cuda": 8 << 30, "cpu": 64 << 20}
 
+EXPANDING = {"model": "expanding:model", "input_shape": [1], "classes": 10}
 FEW_SIZES = ["--batch", "1..1024", "--global-batch", "any"]  # for a search that is not about memory
 
 ROUNDS = 10  # of running out of memory and of going on
@@ -83,17 +85,34 @@ def bench(device, *arguments):
 
 
 def precisions(device):
-    wanted = {"cuda": "fp32,tf32,bf16,fp16,fp64", "cpu": "fp32,fp64"}[device]
-    results, journal = bench(device, *TRAINED[device], "--precision", wanted, "--batch", "128")
-    figures = {
-        "throughputs": {r["precision"]: r["throughput_samples_per_second"] and r["throughput_samples_per_second"]["median"] for r in results},
-        "statuses": {r["precision"]: r["status"] for r in results},
-        "trials": journal.rows(),
-    }
-    bad = [r["precision"] for r in results if r["status"] != "ok"]
+    """Every precision on one worker, some steps each."""
+    wanted = {"cuda": ["fp32", "tf32", "bf16", "fp16", "fp64"], "cpu": ["fp32", "fp64"]}[device]
+    resnet18 = {"model": "torchvision:resnet18", "input_shape": [3, 64, 64], "classes": 10, "micro_batch": 256}
+    work = {"cuda": resnet18, "cpu": dict(EXPANDING, micro_batch=4)}[device]
+    ended = {}
+    with worker(device, ended) as w:
+        for name in wanted:
+            ended[name] = w.trial(precision=name, steps=10, **work)
+    bad = [name for name in wanted if ended[name]["op"] != "done"]
     if bad:
-        raise Wrong("these did not run: " + ", ".join(bad), **figures)
-    return ok("all of %s ran" % wanted, **figures)
+        raise Wrong("these did not run: " + ", ".join(bad), **ended)
+    milliseconds = {name: 1e3 * min(s["seconds"] for s in ended[name]["steps"] if not s["warmup"]) for name in wanted}
+    return ok("shortest step in ms: " + ", ".join("%s %.2f" % item for item in milliseconds.items()), **ended)
+
+
+@contextlib.contextmanager
+def worker(device, figures):
+    """A worker to speak to. An error has the figures that there are by then, and what the worker printed."""
+    with tempfile.TemporaryFile("w+") as log:
+        w = Worker(FOLDER, device, log)
+        figures["ready"] = w.ready
+        try:
+            yield w
+        except Exception as error:
+            log.seek(0)
+            raise Wrong("%s: %s" % (type(error).__name__, error), log=log.read()[-4000:], **figures) from error
+        finally:
+            w.close()
 
 
 def oom(device):
@@ -102,23 +121,14 @@ def oom(device):
     room = LIMIT["cpu"]
     if device == "cuda":
         room = int(python("import torch; print(torch.cuda.get_device_properties(0).total_memory)"))
-    work = {"model": "expanding:model", "input_shape": [1], "classes": 10}
     rounds = []
-    with tempfile.TemporaryFile("w+") as log:
-        worker = Worker(FOLDER, device, log)
-        try:
-            first = worker.trial(micro_batch=4, **work)
-            for number in range(ROUNDS):
-                limit = LIMIT[device] if number % 2 or device == "cpu" else 0
-                failed = worker.trial(micro_batch=2 * (limit or room) // sample, limit_bytes=limit, **work)
-                small = worker.trial(micro_batch=4, **work)
-                rounds.append({"limit_bytes": limit, "failed": failed, "small": small})
-        except Exception as error:
-            log.seek(0)
-            raise Wrong("%s: %s" % (type(error).__name__, error), rounds=rounds, log=log.read()[-4000:]) from error
-        finally:
-            worker.close()
-    figures = {"ready": worker.ready, "first": first, "rounds": rounds}
+    figures = {"rounds": rounds}
+    with worker(device, figures) as w:
+        first = figures["first"] = w.trial(micro_batch=4, **EXPANDING)
+        for number in range(ROUNDS):
+            limit = LIMIT[device] if number % 2 or device == "cpu" else 0
+            failed = w.trial(micro_batch=2 * (limit or room) // sample, limit_bytes=limit, **EXPANDING)
+            rounds.append({"limit_bytes": limit, "failed": failed, "small": w.trial(micro_batch=4, **EXPANDING)})
     for number, r in enumerate(rounds, 1):
         if r["failed"]["op"] != "failed" or "OutOfMemory" not in r["failed"]["type"]:
             raise Wrong("round %d did not run out of memory" % number, **figures)
@@ -275,7 +285,7 @@ def alive(pid):
 # Every section with its name and the seconds that it may take; check.py bounds them all together.
 ALL = [
     ("environment", 20, environment),
-    ("precisions", 45, precisions),
+    ("precisions", 30, precisions),
     ("oom", 30, oom),
     ("limit", 40, limit),
     ("neighbour", 30, neighbour),

@@ -30,15 +30,17 @@ class Worker:
         return json.loads(line)
 
     def trial(self, **fields):
-        """Runs one trial and gives its last message, done or failed."""
+        """Runs one trial and gives its last message, done or failed, with its step messages as "steps"."""
         message = {"v": 1, "op": "trial", "trial": 1, "optimizer": "momentum", "seed": 1, "precision": "fp32", "accumulation_steps": 1}
         message.update({"warmup_steps": 2, "steps": 1, "seconds": 0, "limit_bytes": 0})
         message.update(fields)
         os.write(self._requests, (json.dumps(message) + "\n").encode())
+        steps = []
         while True:
             answer = self._read()
             if answer["op"] != "step":
-                return answer
+                return dict(answer, steps=steps)
+            steps.append(answer)
 
     def close(self):
         os.close(self._requests)
