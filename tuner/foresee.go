@@ -15,11 +15,13 @@ func (t *Tuner) Foresee(f Forecast) {
 // a forecast against.
 func (t *Tuner) wantsForecast(r Request) bool {
 	key := ledgerKey{r.Set(), class(r.Accumulation)}
-	if _, known := t.forecasts[key]; known || !t.space.Predicts || r.Purpose != Fit {
-		return false
-	}
-	first := len(t.digest().fits(key.Set, key.class).sizes) == 0
-	return first && t.forecastsHelp() && key.class == t.borderClass()
+	return r.Purpose == Fit && t.expectsForecast(key) && key.class == t.borderClass()
+}
+
+// expectsForecast says whether a set and class has no trial yet and may still be foreseen.
+func (t *Tuner) expectsForecast(key ledgerKey) bool {
+	_, known := t.forecasts[key]
+	return !known && t.space.Predicts && len(t.digest().fits(key.Set, key.class).sizes) == 0 && t.forecastsHelp()
 }
 
 // forecastsHelp says whether a forecast can be held against something: the limit, or

@@ -264,7 +264,7 @@ func TestLeftWithForecasts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ := s.Next()
-	if trials, _ := s.Left(); r.Purpose != tuner.Predict || trials < 10 {
+	if trials, _ := s.Left(); r.Purpose != tuner.Predict || trials != 4 {
 		t.Errorf("before the forecast %d trials are left; asked %+v", trials, r)
 	}
 	s.Foresee(forecast(r, 100, 10))

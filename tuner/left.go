@@ -70,7 +70,7 @@ func (t *Tuner) searchLeft() int {
 			width = min(width, 1+max(1, int(math.Min(most, 1e9)-math.Min(least, 1e9))))
 		}
 		trials := bits.Len(uint(width))
-		if _, ok := search.foreseen(low, high); ok {
+		if _, ok := search.foreseen(low, high); ok || t.expectsForecast(ledgerKey{set, class}) {
 			trials = min(trials, foreseenTrials-min(foreseenTrials-1, len(search.ledger.sizes)))
 		}
 		left += trials
