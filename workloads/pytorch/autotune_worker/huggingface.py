@@ -22,6 +22,8 @@ def make(name, options, input_shape, classes):
     if classes:
         options = dict(options, num_labels=classes)
     head, config = _resolve(transformers, name, name.partition(":")[2], options, classes)
+    if getattr(config, "is_encoder_decoder", False) and getattr(config, "decoder_start_token_id", None) is None:
+        config.decoder_start_token_id = getattr(config, "pad_token_id", None) or 0  # what the decoder's inputs, made of the labels, begin with
     model = head(config)
     return model, Form(model, config, name, input_shape)
 
@@ -57,20 +59,23 @@ class Form:
     def __init__(self, model, config, name, input_shape):
         self.name = name
         self.takes = model.main_input_name
-        self.per_sample = "Classification" in type(model).__name__ and "Token" not in type(model).__name__
+        if "labels" not in inspect.signature(model.forward).parameters:
+            raise Usage("--model %s: %s gives no loss; name a class with a head, such as transformers:BertForMaskedLM" % (name, type(model).__name__))
         if self.takes not in ("input_ids", "pixel_values"):
             raise Usage("--model %s: it takes %s, whose data cannot be made up; write an adapter: --model FILE.py:FUNCTION" % (name, self.takes))
+        kind = type(model).__name__
+        self.per_sample = "Classification" in kind and "Token" not in kind
         self.vocabulary = config.vocab_size if self.takes == "input_ids" else 0
-        self.classes = config.num_labels if self.per_sample else self.vocabulary
-        self.input_shape = list(input_shape or self._default_shape(config))
+        self.classes = config.num_labels if "Classification" in kind else self.vocabulary
+        self.input_shape = list(input_shape or self._default_shape(model, config))
 
-    def _default_shape(self, config):
+    def _default_shape(self, model, config):
         if self.takes == "pixel_values" and isinstance(getattr(config, "image_size", None), int):
             return (getattr(config, "num_channels", 3), config.image_size, config.image_size)
         lengths = [getattr(config, length, None) for length in _LENGTHS]
         known = [length for length in lengths if isinstance(length, int)]
         if self.takes == "input_ids" and known:
-            return (known[0],)
+            return (_usable(model, known[0]),)
         example = "--input 3,224,224" if self.takes == "pixel_values" else "--input 128"
         raise Usage("--model %s: its configuration does not say how large a sample is; give --input, such as %s" % (self.name, example))
 
@@ -86,11 +91,16 @@ class Form:
 
     def loss(self, model, batch):
         """The loss that the model gives itself."""
-        value = model(**batch).loss
-        if value is None:
-            raise Usage("--model %s: it gives no loss for labels; write an adapter: --model FILE.py:FUNCTION" % self.name)
-        return value
+        return model(**batch).loss
 
     def facts(self):
         """What a task knows of its model; see task.Task."""
         return {"input_shape": self.input_shape, "classes": self.classes, "sample_unit": "sequence" if self.vocabulary else "image"}
+
+
+def _usable(model, length):
+    """The longest sequence, of a table of positions: some begin after the row of the padding, as RoBERTa's."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.Embedding) and module.num_embeddings == length and module is not model.get_input_embeddings():
+            return length if module.padding_idx is None else length - module.padding_idx - 1
+    return length

@@ -60,7 +60,7 @@ def blocks(model):
     """The names of the modules that checkpointing=on takes: modules with parts, of a class that is repeated, in containers.
 
     Containers are nn.Sequential, nn.ModuleList and nn.ModuleDict, such as the stages of a residual network and the layers
-    of a transformer. The outermost blocks are taken, but for containers that have blocks themselves.
+    of a transformer. The outermost blocks are taken, but for containers and stages that have blocks themselves.
     """
     found = list(_candidates("", model))
     classes = [type(module) for _, module in found]
@@ -75,7 +75,7 @@ def _candidates(prefix, module):
         path = prefix + name
         inner = list(_candidates(path + ".", child))
         plain = type(child) in _CONTAINERS
-        if isinstance(module, _CONTAINERS) and _is_block(child) and not (plain and inner):
+        if isinstance(module, _CONTAINERS) and _is_block(child) and not (plain and inner) and not _is_stage(child):
             yield path, child
         else:
             yield from inner
@@ -84,6 +84,15 @@ def _candidates(prefix, module):
 def _is_block(module):
     parts = any(True for _ in module.children())
     return parts and any(True for _ in module.parameters()) and type(module) not in (nn.ModuleList, nn.ModuleDict)
+
+
+def _is_stage(module):
+    """Says whether a module has a container of blocks of one class, beside what comes before and after them."""
+    for child in module.children():
+        inner = list(child.children()) if type(child) in _CONTAINERS else []
+        if len({type(block) for block in inner}) == 1 and type(inner[0]) not in _CONTAINERS and _is_block(inner[0]):
+            return True
+    return False
 
 
 def names(model):
@@ -100,9 +109,9 @@ def _checkpoint(value, task):
         raise Unsupported(
             "checkpointing=on: the model has no repeated blocks in containers, so that nothing would change. %s" % _could_be(task.model)
         )
-    config = getattr(task.model, "config", None)
-    if hasattr(config, "use_cache"):  # models of transformers keep keys and values of the pass, a second pass would keep them twice
-        config.use_cache = False
+    for module in task.model.modules():
+        if hasattr(getattr(module, "config", None), "use_cache"):  # of transformers: keys and values that a second pass would keep twice
+            module.config.use_cache = False
     runs = [0]
     for name in chosen:
         _wrap(task.model.get_submodule(name), runs)

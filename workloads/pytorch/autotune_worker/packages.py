@@ -56,16 +56,21 @@ def _torchvision(name, wanted, options, classes):
     arguments = {"weights": None, "weights_backbone": None}
     arguments = {k: v for k, v in arguments.items() if k in takes}
     arguments.update({"num_classes": classes} if classes else {}, **options)
-    return builder(**arguments), _torchvision_input(models, wanted)
+    model = builder(**arguments)
+    # A model that keeps the size of its images says it itself, whatever its options were.
+    return model, [] if hasattr(model, "image_size") else _torchvision_input(models, wanted)
 
 
 def _torchvision_input(models, wanted):
-    """The input that torchvision's own weights of a model were trained for; none for video, whose length is open."""
+    """The size of images that torchvision's own weights of a model are used with, 224 where it has none; nothing for video, whose length is open."""
+    if ".video." in models.get_model_builder(wanted).__module__:
+        return []
     try:
-        crop = models.get_model_weights(wanted).DEFAULT.transforms().crop_size
+        shown = models.get_model_weights(wanted).DEFAULT.transforms()
     except (AttributeError, ValueError):
-        crop = [224]
-    return [(3, crop[0], crop[-1])] if "video" not in models.get_model_builder(wanted).__module__ else []
+        return [(3, 224, 224)]
+    side = getattr(shown, "crop_size", None) or shown.resize_size
+    return [(3, side[0], side[-1])]
 
 
 def _timm(name, wanted, options, classes):

@@ -7,6 +7,7 @@ import textwrap
 import unittest
 
 import torch
+
 from autotune_worker import adapter, nested, probe, storage, task, traceback_text
 from autotune_worker.errors import Usage, WrongBatch
 

@@ -5,9 +5,10 @@ import unittest
 
 import graphs
 import torch
+from torch.nn import functional
+
 from autotune_worker import graph, optimizers, storage, stream, task
 from autotune_worker.errors import Unsupported
-from torch.nn import functional
 
 torch.set_num_threads(1)  # other tests run beside
 

@@ -6,9 +6,10 @@ from unittest import mock
 
 import graphs
 import torch
+from torch import nn
+
 from autotune_worker import knobs, storage, task
 from autotune_worker.errors import Unsupported
-from torch import nn
 
 torch.set_num_threads(1)  # other tests run beside
 
@@ -77,6 +78,8 @@ class CheckpointingTest(unittest.TestCase):
         self.assertEqual(knobs.blocks(nn.Sequential(nn.Sequential(Block(), Block()), nn.Sequential(Block()))), ["0.0", "0.1", "1.0"])
         self.assertEqual(knobs.blocks(build(graphs.residual(), "").model), ["layer1.0", "layer1.1"])
         self.assertEqual(knobs.blocks(build(graphs.transformer(), "").model), ["h.0", "h.1"])
+        stages = nn.Sequential(Stack(2), Stack(1))
+        self.assertEqual(knobs.blocks(stages), ["0.blocks.0", "0.blocks.1", "1.blocks.0"])
         encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 8), 2)
         self.assertEqual(knobs.blocks(encoder), ["layers.0", "layers.1"])
         two = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), nn.Sequential(nn.Linear(2, 2), nn.ReLU()))

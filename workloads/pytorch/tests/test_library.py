@@ -7,9 +7,10 @@ import types
 import unittest
 
 import torch
+from torch import nn
+
 from autotune_worker import inspection, library, outputs, packages, probe, storage, task
 from autotune_worker.errors import Usage
-from torch import nn
 
 torch.set_num_threads(1)  # other tests run beside
 
@@ -234,11 +235,16 @@ class TorchvisionTest(unittest.TestCase):
     def test_defaults(self):
         import torchvision
 
-        for name, shape in (("resnet18", [(3, 224, 224)]), ("inception_v3", [(3, 299, 299)]), ("r3d_18", [])):
+        for name, shape in (("resnet18", [(3, 224, 224)]), ("inception_v3", [(3, 299, 299)]), ("fcn_resnet50", [(3, 520, 520)]), ("r3d_18", [])):
             self.assertEqual(packages._torchvision_input(torchvision.models, name), shape)
         built = build("torchvision:mobilenet_v3_small", input_shape=[3, 32, 32], classes=7)
         self.assertEqual(built.facts, {"input_shape": [3, 32, 32], "classes": 7, "sample_unit": "image"})
         train(built)
+        small = {"image_size": "16", "patch_size": "8", "num_layers": "1", "num_heads": "2", "hidden_dim": "8", "mlp_dim": "8"}
+        built = build("torchvision.models:VisionTransformer", options=small)
+        self.assertEqual(built.facts["input_shape"], [3, 16, 16])
+        built = build("torchvision:vit_b_32", options={"image_size": "32"})
+        self.assertEqual(built.facts["input_shape"], [3, 32, 32])
 
     def test_what_cannot_be_named(self):
         for name, text in (("resnet81", "did you mean resnet18"), ("retinanet_resnet50_fpn", "adapter"), ("r3d_18", "--input 3,16,112,112")):

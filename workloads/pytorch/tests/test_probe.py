@@ -9,6 +9,7 @@ from unittest import mock
 
 import graphs
 import torch
+
 from autotune_worker import probe
 
 torch.set_num_threads(1)  # other tests run beside

@@ -4,6 +4,7 @@ import math
 import unittest
 
 import torch
+
 from autotune_worker import pool, storage, stream
 
 torch.set_num_threads(1)  # other tests run beside
