@@ -1,6 +1,7 @@
 """Bytes of tensors, exactly: each storage is counted once, from the operation that shows it until it dies."""
 
 import contextlib
+import os
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -119,14 +120,21 @@ class Ledger(TorchDispatchMode):
 class _Uncounted:
     depth = 0
 
+    def enter(self):
+        self.depth += 1
+
 
 _uncounted = _Uncounted()
+
+# The processes of a loader are made while a ledger is entered, and inherit it. Their tensors are not this process's.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_uncounted.enter)
 
 
 @contextlib.contextmanager
 def uncounted():
     """What is made inside is never counted, such as a data set that training reads its batches from."""
-    _uncounted.depth += 1
+    _uncounted.enter()
     try:
         yield
     finally:

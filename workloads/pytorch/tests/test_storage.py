@@ -27,6 +27,16 @@ def train(ledger, optimizer, accumulation, precision):
             stepper.step()
 
 
+class Wasteful(torch.utils.data.Dataset):
+    """Makes each of its small samples from a large tensor."""
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return torch.ones(1000000)[:1].clone()
+
+
 class CountTest(unittest.TestCase):
     def test_a_storage_counts_once_until_it_dies(self):
         ledger = Ledger()
@@ -191,6 +201,11 @@ class LimitTest(unittest.TestCase):
         with Ledger(limit=ledger.peak - 1):
             with self.assertRaises(compat.OutOfMemoryError):
                 checkpoint(deep, torch.ones(50, 100, requires_grad=True), use_reentrant=True).sum().backward()
+
+    def test_the_processes_of_a_loader_are_not_counted(self):
+        with Ledger(limit=100000):
+            batches = list(torch.utils.data.DataLoader(Wasteful(), batch_size=4, num_workers=1))
+        self.assertEqual(len(batches), 2)
 
     def test_holds_after_it_was_passed_once(self):
         ledger = Ledger(limit=1000)
