@@ -117,6 +117,9 @@ func codeOf(r *harness.Recommendation) codeLines {
 		c.backward = "scaler.scale(loss).backward()"
 		c.step = []string{"scaler.step(optimizer)", "scaler.update()"}
 	}
+	if strings.HasPrefix(r.Model, "transformers:") && strings.Contains(r.Knobs, "checkpointing=") {
+		c.setup = append(c.setup, "model.config.use_cache = False  # keys and values, which a second forward pass would keep twice")
+	}
 	for knob := range strings.SplitSeq(r.Knobs, ",") {
 		name, value, _ := strings.Cut(knob, "=")
 		c.addKnob(name, value)
@@ -145,7 +148,9 @@ func checkpointing(value string) []string {
 	lines := strings.Split(repeatedBlocks, "\n")
 	if value != "on" {
 		names := `"` + strings.Join(strings.Split(value, "+"), `", "`) + `"`
-		lines = []string{"blocks = [model.get_submodule(name) for name in [" + names + "]]"}
+		lines = []string{"named = [model.get_submodule(name) for name in [" + names + "]]",
+			"lists = (torch.nn.ModuleList, torch.nn.ModuleDict)  # which do not run themselves",
+			"blocks = [block for module in named for block in (module.children() if type(module) in lists else [module])]"}
 	}
 	return append(lines, "for block in blocks:  # their activations are computed again in the backward pass",
 		"    block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)")
@@ -153,13 +158,24 @@ func checkpointing(value string) []string {
 
 // repeatedBlocks finds the blocks.
 const repeatedBlocks = `
+containers = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+
+
+def is_block(module):
+    return bool(list(module.children()) and list(module.parameters())) and type(module) not in containers[1:]
+
+
+def is_stage(module):  # it has a container of blocks of one class
+    groups = [list(child.children()) for child in module.children() if type(child) in containers]
+    return any(len(set(map(type, g))) == 1 and type(g[0]) not in containers and is_block(g[0]) for g in groups)
+
 
 def parts(module):
-    """The outermost modules with parts of their own in containers, such as the layers of a transformer."""
-    containers = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+    """The outermost blocks in containers, such as the layers of a transformer; of stages theirs."""
     for child in module.children():
         inner = list(parts(child))
-        if isinstance(module, containers) and list(child.children()) and not (type(child) in containers and inner):
+        holds_more = type(child) in containers and inner or is_stage(child)
+        if isinstance(module, containers) and is_block(child) and not holds_more:
             yield child
         else:
             yield from inner

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,6 +38,9 @@ func TestPyTorchSnippet(t *testing.T) {
 	for _, knobs := range snippetKnobs {
 		add(settings("fp16", knobs, 1))
 	}
+	bert := settings("bf16", "checkpointing=bert.encoder.layer", 1)
+	bert.Model = "transformers:bert"
+	add(bert)
 	golden(t, "snippets.py", all.String())
 }
 
@@ -86,6 +90,7 @@ func TestPyTorchSnippetTrains(t *testing.T) {
 	}
 	command := exec.Command(path, "testdata/run_snippets.py")
 	command.Stdin = bytes.NewReader(input)
+	command.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join("..", "workloads", "pytorch"), "PYTHONDONTWRITEBYTECODE=1")
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}

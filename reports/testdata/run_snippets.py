@@ -8,6 +8,7 @@ import json
 import sys
 
 import torch
+import torchvision
 
 torch.set_num_threads(1)
 
@@ -51,9 +52,25 @@ def run(program, tolerance):
     return len(passes)
 
 
+def check_blocks(program):
+    """Holds the blocks that a loop checkpoints against those that the engine takes."""
+    from autotune_worker import knobs  # on PYTHONPATH
+
+    for name in ("resnet18", "mobilenet_v3_small", "vit_b_16", "swin_t", "convnext_tiny", "densenet121"):
+        with torch.device("meta"):
+            model = torchvision.models.get_model(name)
+        found = {"torch": torch, "model": model}
+        exec(program[program.index("containers =") : program.index("for block in blocks")], found)
+        taken = [model.get_submodule(block) for block in knobs.blocks(model)]
+        assert found["blocks"] == taken, "{}: {} blocks, the engine takes {}".format(name, len(found["blocks"]), len(taken))
+        print(name, len(taken))
+
+
 for snippet in json.load(sys.stdin):
     print(snippet["Name"], flush=True)
     program = compile(snippet["Program"], snippet["Name"], "exec")
+    if "containers =" in snippet["Program"]:
+        check_blocks(snippet["Program"])
     if snippet["Tolerance"]:
         passes = run(program, snippet["Tolerance"])
         assert (passes > 12) == ("checkpointing" in snippet["Name"]), "{} passes through a block".format(passes)

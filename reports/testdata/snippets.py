@@ -167,13 +167,24 @@ from torch.utils.checkpoint import checkpoint
 device = next(model.parameters()).device
 scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
 
+containers = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+
+
+def is_block(module):
+    return bool(list(module.children()) and list(module.parameters())) and type(module) not in containers[1:]
+
+
+def is_stage(module):  # it has a container of blocks of one class
+    groups = [list(child.children()) for child in module.children() if type(child) in containers]
+    return any(len(set(map(type, g))) == 1 and type(g[0]) not in containers and is_block(g[0]) for g in groups)
+
 
 def parts(module):
-    """The outermost modules with parts of their own in containers, such as the layers of a transformer."""
-    containers = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+    """The outermost blocks in containers, such as the layers of a transformer; of stages theirs."""
     for child in module.children():
         inner = list(parts(child))
-        if isinstance(module, containers) and list(child.children()) and not (type(child) in containers and inner):
+        holds_more = type(child) in containers and inner or is_stage(child)
+        if isinstance(module, containers) and is_block(child) and not holds_more:
             yield child
         else:
             yield from inner
@@ -202,7 +213,9 @@ from torch.utils.checkpoint import checkpoint
 
 device = next(model.parameters()).device
 scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
-blocks = [model.get_submodule(name) for name in ["0", "1"]]
+named = [model.get_submodule(name) for name in ["0", "1"]]
+lists = (torch.nn.ModuleList, torch.nn.ModuleDict)  # which do not run themselves
+blocks = [block for module in named for block in (module.children() if type(module) in lists else [module])]
 for block in blocks:  # their activations are computed again in the backward pass
     block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
 loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
@@ -244,13 +257,24 @@ from torch.utils.checkpoint import checkpoint
 device = next(model.parameters()).device
 scaler = torch.amp.GradScaler(device.type)  # before torch 2.3: torch.cuda.amp.GradScaler()
 
+containers = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+
+
+def is_block(module):
+    return bool(list(module.children()) and list(module.parameters())) and type(module) not in containers[1:]
+
+
+def is_stage(module):  # it has a container of blocks of one class
+    groups = [list(child.children()) for child in module.children() if type(child) in containers]
+    return any(len(set(map(type, g))) == 1 and type(g[0]) not in containers and is_block(g[0]) for g in groups)
+
 
 def parts(module):
-    """The outermost modules with parts of their own in containers, such as the layers of a transformer."""
-    containers = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+    """The outermost blocks in containers, such as the layers of a transformer; of stages theirs."""
     for child in module.children():
         inner = list(parts(child))
-        if isinstance(module, containers) and list(child.children()) and not (type(child) in containers and inner):
+        holds_more = type(child) in containers and inner or is_stage(child)
+        if isinstance(module, containers) and is_block(child) and not holds_more:
             yield child
         else:
             yield from inner
@@ -271,4 +295,27 @@ for inputs, targets in loader:  # an epoch
     scaler.scale(loss).backward()
     scaler.step(optimizer)
     scaler.update()
+
+# bf16 [checkpointing=bert.encoder.layer]
+import functools
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+device = next(model.parameters()).device
+model.config.use_cache = False  # keys and values, which a second forward pass would keep twice
+named = [model.get_submodule(name) for name in ["bert.encoder.layer"]]
+lists = (torch.nn.ModuleList, torch.nn.ModuleDict)  # which do not run themselves
+blocks = [block for module in named for block in (module.children() if type(module) in lists else [module])]
+for block in blocks:  # their activations are computed again in the backward pass
+    block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
+loader = torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True)
+
+for inputs, targets in loader:  # an epoch
+    optimizer.zero_grad(set_to_none=True)
+    inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+    with torch.autocast(device_type=device.type, dtype=torch.bfloat16):
+        loss = loss_fn(model(inputs), targets)  # loss_fn: the mean over the batch
+    loss.backward()
+    optimizer.step()
 
