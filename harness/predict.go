@@ -84,7 +84,7 @@ func predictError(w Workload, f *Failure) error {
 	case f.Type == failure.TypeEngineUnsupported || f.Type == "usage":
 		return usagef("%s", f.Text)
 	}
-	return exitf(ErrFailed, "memory could not be predicted (%s): %s", f.Type, f.Text)
+	return exitf(ErrFailed, "memory could not be predicted: %s", f.Text)
 }
 
 // predict asks the worker for a prediction and waits for it, a.allowed seconds at most. The

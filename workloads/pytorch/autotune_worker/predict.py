@@ -5,7 +5,9 @@ Fake tensors go through the code of real steps, and the ledger that counts real 
 
 import gc
 import itertools
+import os
 import time
+import traceback
 
 import torch
 
@@ -72,13 +74,21 @@ def predict(work, place, sizes):
 
 def run(work, micro_batch, place):
     """Trains with fakes and gives the log of what was allocated."""
-    from torch._subclasses.fake_tensor import FakeTensorMode  # not in torch 1.13
+    from torch._subclasses import fake_tensor  # what is imported here is not in torch 1.13
 
+    try:
+        return _run(work, micro_batch, place, fake_tensor.FakeTensorMode(allow_non_fake_inputs=True))
+    except (fake_tensor.DataDependentOutputException, fake_tensor.DynamicOutputShapeException) as error:
+        why = "%s looks at values of tensors (%s), and fake ones have none" % (_place(error), error.func)
+    raise Unsupported(why)
+
+
+def _run(work, micro_batch, place, fake_mode):
     sketch = fake.sketch(work, micro_batch, work["precision"])
     knobs.apply(_without_allocator(work.get("knobs", "")), sketch.task, torch.device("cpu"))
     ledger = storage.Ledger(device_type=place.type, log=True)
     became = {}
-    with _no_collections(), FakeTensorMode(allow_non_fake_inputs=True), ledger:
+    with _no_collections(), fake_mode, ledger:
         ledger.phase = "build"
         task = sketch.fake(place)
         _mark(became, ledger, timeline.PARAMETERS, itertools.chain(task.model.parameters(), task.model.buffers()))
@@ -91,6 +101,13 @@ def run(work, micro_batch, place):
     if nothing:
         raise Unsupported(nothing)
     return timeline.Log(micro_batch, ledger.events, became, _KEEPING, _CUDA_BLOCK if place.type == "cuda" else 1)
+
+
+def _place(error):
+    """The last line of an error's traceback that is neither torch's nor this package's."""
+    others = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (__file__, torch.__file__))
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(others)]
+    return "%s, line %d," % (frames[-1].filename, frames[-1].lineno) if frames else "training"
 
 
 def _without_allocator(text):

@@ -56,6 +56,18 @@ class Looking(nn.Linear):
         return y * 2 if y.sum().item() > 0 else y
 
 
+class Failing(nn.Linear):
+    """Its forward pass fails in training."""
+
+    def __init__(self):
+        super().__init__(8, 3)
+
+    def forward(self, x):
+        if self.training:
+            raise RuntimeError("in training")
+        return super().forward(x)
+
+
 class Stepped(nn.Linear):
     """It does more from 20 samples on."""
 

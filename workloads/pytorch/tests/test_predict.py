@@ -142,11 +142,15 @@ class SizesTest(unittest.TestCase):
 @unittest.skipUnless(CAN, WHY_NOT)
 class FailureTest(unittest.TestCase):
     def test_a_model_that_looks_at_values(self):
-        with self.assertRaises(Exception) as caught:
+        with self.assertRaisesRegex(Unsupported, r"nets.py, line \d+, looks at values"):
             predict.answer(work({"model": "nets:Looking", "input_shape": [8]}), CPU)
+
+    def test_a_model_that_fails(self):
+        with self.assertRaises(RuntimeError) as caught:
+            predict.answer(work({"model": "nets:Failing", "input_shape": [8]}), CPU)
         failure = trial.describe(caught.exception, "predict")
-        self.assertEqual(failure["phase"], "predict")
-        self.assertTrue(failure["text"])
+        self.assertEqual((failure["type"], failure["phase"]), ("RuntimeError", "predict"))
+        self.assertIn("in training", failure["text"])
 
     def test_compile_is_unsupported(self):
         with self.assertRaisesRegex(Unsupported, "compile=on"):
