@@ -37,7 +37,7 @@ def apply(text, task, device):
 
 def changed_nothing(task):
     """Says, after the first steps, which knob changed nothing and why; empty where all changed something."""
-    return "; ".join(filter(None, (check() for check in getattr(task, "knob_checks", []))))
+    return "; ".join(filter(None, (check() for check in task.knob_checks)))
 
 
 def _read(text):

@@ -12,6 +12,7 @@ class Task:
     samples: samples(batch) is the number of samples in a batch.
     own_optimizer: the user's own code made the optimizer, so that the one that was asked for does not hold.
     facts: what is known of the model (see probe.py): input_shape, classes, sample_unit; what is absent is not known.
+    knob_checks: functions that say, after the first steps, whether a knob changed nothing (see knobs.py).
     """
 
     def __init__(self, model, optimizer, loss, batches, samples, own_optimizer=False, facts=None):
@@ -22,6 +23,7 @@ class Task:
         self.samples = samples
         self.own_optimizer = own_optimizer
         self.facts = facts or {}
+        self.knob_checks = []
 
 
 def build(work, micro_batch, device, precision):
