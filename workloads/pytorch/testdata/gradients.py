@@ -10,6 +10,7 @@ import sys
 sys.path.insert(0, ".")
 
 import torch  # noqa: E402
+
 from autotune_worker import graph, task  # noqa: E402
 
 
