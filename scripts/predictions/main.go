@@ -102,7 +102,8 @@ func printHead(w harness.Workload) {
 	for _, name := range []string{"python", "torch"} {
 		versions = append(versions, name+" "+w.Versions[name])
 	}
-	fmt.Printf("%s, %s, %d cores, load %s, %s\n\n", time.Now().UTC().Format(time.DateOnly), w.DeviceName, environment.Cores, load(), strings.Join(versions, ", "))
+	fmt.Printf("%s, %s, %d cores, load %s, %s\n\n",
+		time.Now().UTC().Format(time.DateOnly), w.DeviceName, environment.Cores, load(), strings.Join(versions, ", "))
 	fmt.Println("| model | trained with | micro-batch | predicted bytes | measured bytes | error | seconds a size | processor seconds |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")
 }
