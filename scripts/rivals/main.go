@@ -26,7 +26,7 @@ const limitBytes = 1_000_000_000
 func main() {
 	write := flag.Bool("write", false, "put the table into docs/search.md, between its markers")
 	models := flag.String("models", "", "only these, `NAME,NAME`")
-	finders := flag.String("finders", "", "only those whose name contains one of `TEXT,TEXT`; the goal then may not be judged")
+	finders := flag.String("finders", "", "only those whose name contains one of `TEXT,TEXT`")
 	flag.Parse()
 	if err := run(*models, *finders, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "rivals:", err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,10 +87,12 @@ func (r result) goal(f find) string {
 		{lightningExact, lightningShare, "more than a third of the seconds of " + lightningExact},
 		{accelerateHigh, 1, "more seconds than " + accelerateHigh},
 	} {
-		for _, other := range r.finds {
-			if other.finder == bound.finder && f.Seconds > bound.part*other.Seconds {
-				missed = append(missed, bound.text)
-			}
+		at := slices.IndexFunc(r.finds, func(other find) bool { return other.finder == bound.finder })
+		switch {
+		case at < 0:
+			missed = append(missed, "not run beside "+bound.finder)
+		case f.Seconds > bound.part*r.finds[at].Seconds:
+			missed = append(missed, bound.text)
 		}
 	}
 	if len(missed) > 0 {

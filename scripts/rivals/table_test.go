@@ -28,7 +28,7 @@ func TestReplaceTable(t *testing.T) {
 }
 
 func TestGoal(t *testing.T) {
-	others := []find{{finder: lightning, Seconds: 30}, {finder: accelerateHigh, Seconds: 8}}
+	others := []find{{finder: lightning, Seconds: 30}, {finder: lightningExact, Seconds: 40}, {finder: accelerateHigh, Seconds: 8}}
 	for _, c := range []struct {
 		ours find
 		want string
@@ -42,6 +42,14 @@ func TestGoal(t *testing.T) {
 		if got := (result{truth: 486, finds: others}).goal(c.ours); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.ours, got, c.want)
 		}
+	}
+}
+
+func TestGoalOfAPart(t *testing.T) {
+	r := result{truth: 486, finds: []find{{finder: lightning, Seconds: 30}, {finder: accelerateHigh, Seconds: 8}}}
+	want := "**missed**: not run beside Lightning binsearch, margin 0"
+	if got := r.goal(find{Size: 486, Seconds: 8, BothSides: true}); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
