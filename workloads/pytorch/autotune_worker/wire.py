@@ -27,7 +27,7 @@ class Wire:
 
     def __init__(self, requests=3, answers=4):
         self._answers = answers
-        self._held = []  # lines of steps
+        self._held = []  # messages, as (op, fields): to write them as text takes time too
         self._since = 0.0  # when the first of them was held back
         self._timed = 0  # timed steps of this trial
         self._inbox = queue.Queue()
@@ -41,7 +41,7 @@ class Wire:
 
     def say(self, op, **fields):
         """Sends a message, behind the steps that were held back."""
-        self._held.append(_line(op, fields))
+        self._held.append((op, fields))
         self._flush()
         self._timed = 0
 
@@ -53,13 +53,13 @@ class Wire:
         now = time.perf_counter()
         if not self._held:
             self._since = now
-        self._held.append(_line("step", fields))
+        self._held.append(("step", fields))
         self._timed += not warmup
         if self._timed < 2 or step.seconds >= _SHORT or now - self._since >= _HELD - _SHORT:
             self._flush()
 
     def _flush(self):
-        data = b"".join(self._held)
+        data = b"".join(_line(op, fields) for op, fields in self._held)
         self._held = []
         while data:
             data = data[os.write(self._answers, data) :]

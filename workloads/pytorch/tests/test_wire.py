@@ -90,7 +90,15 @@ class LineTest(unittest.TestCase):
 
 class ReadTest(unittest.TestCase):
     def test_what_breaks_the_protocol(self):
-        for line in (b"{\n", b"[1]\n", b'{"v":2,"op":"exit"}\n', b'{"v":1,"op":"dance"}\n', b'{"v":1,"op":"exit"}', b"\xff\n", b" " * wire.LONGEST + b"\n"):
+        for line in (
+            b"{\n",
+            b"[1]\n",
+            b'{"v":2,"op":"exit"}\n',
+            b'{"v":1,"op":"dance"}\n',
+            b'{"v":1,"op":"exit"}',
+            b"\xff\n",
+            b" " * wire.LONGEST + b"\n",
+        ):
             with self.assertRaises(ValueError):
                 wire._read(line)
 
