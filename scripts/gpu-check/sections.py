@@ -17,7 +17,7 @@ from worker import Worker
 RESNET18 = ["--model", "torchvision:resnet18", "--input", "3,64,64", "--classes", "10", "--optimizer", "momentum"]
 TRAINED = {"cuda": RESNET18, "cpu": ["--model", "mlp"]}
 BATCH = {"cuda": 1024, "cpu": 32}
-LIMIT = {"cuda": 8 << 30, "cpu": 64 << 20}
+LIMIT = {"cuda": 8 << 30, "cpu": 16 << 20}
 
 EXPANDING = {"model": "expanding:model", "input_shape": [1], "classes": 10}
 FEW_SIZES = ["--batch", "1..1024", "--global-batch", "any"]  # for a search that is not about memory
