@@ -22,6 +22,9 @@ const hostCounter = protocol.Resident
 // Precisions are the number formats that settings may name, whether or not an engine has them.
 func Precisions() []string { return []string{"fp64", "fp32", "tf32", "bf16", "fp16"} }
 
+// OwnOptimizer is the optimizer of a workload whose own code makes it: Facts.RecipeOptimizer then, and no setting changes it.
+const OwnOptimizer = "own"
+
 // Optimizers are the optimizers that settings may name.
 func Optimizers() []string { return []string{"sgd", "momentum", "adam", "adamw"} }
 
@@ -50,7 +53,10 @@ func resolveChoices(h *Header, w Workload) error {
 			return usagef("--precision %s: the engine %s does not support it and it is not run: use %s", p, w.Engine, strings.Join(w.Precisions, " or "))
 		}
 	}
-	if !slices.Contains(Optimizers(), s.Optimizer) {
+	switch own := w.Facts.RecipeOptimizer == OwnOptimizer; {
+	case own && s.Optimizer != OwnOptimizer:
+		return usagef("--optimizer %s: %s makes its own optimizer: leave --optimizer out, and choose in the file", s.Optimizer, w.Model)
+	case !own && !slices.Contains(Optimizers(), s.Optimizer):
 		return unknownWord("--optimizer", s.Optimizer, Optimizers())
 	}
 	if !slices.Contains(Objectives(), s.Objective) {

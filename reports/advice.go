@@ -177,7 +177,7 @@ func (d *digest) optimizerState() string {
 	if d.precision() == "fp64" {
 		size = 8
 	}
-	if states == 0 || h.Facts.Parameters == 0 || ownTraining(h.Model) {
+	if states == 0 || h.Facts.Parameters == 0 {
 		return ""
 	}
 	return fmt.Sprintf("A leaner optimizer: %s keeps %d %s for each parameter, %s by calculation; %s.",

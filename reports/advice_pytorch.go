@@ -12,11 +12,6 @@ import (
 // pyTorch is the name of the engine that has knobs and trains on GPUs.
 const pyTorch = "pytorch"
 
-// ownTraining says whether a model is a user's file that brings its own optimizer: FILE.py or FILE.py:FUNCTION.
-func ownTraining(model string) bool {
-	return strings.HasSuffix(model, ".py") || strings.Contains(model, ".py:")
-}
-
 // onGPU says whether the run trained on a device of its own memory.
 func (d *digest) onGPU() bool { return strings.HasPrefix(d.Header.Device, "cuda") }
 

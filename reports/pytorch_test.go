@@ -55,7 +55,7 @@ func TestPyTorchSummarySaysWhatItSaw(t *testing.T) {
 
 func TestPyTorchSummaryIsSilentWhereThereWasNothing(t *testing.T) {
 	text := pyTorchSummary(t, func(r *harness.Run) {
-		r.Header.Device, r.Header.Model, r.Forecasts = "cpu", "torchvision:resnet18", nil
+		r.Header.Device, r.Header.Model, r.Header.Settings.Optimizer, r.Forecasts = "cpu", "torchvision:resnet18", "momentum", nil
 		for i := range r.Trials {
 			memory := &r.Trials[i].Memory
 			memory.AllocatorRetries, r.Trials[i].SkippedSteps = 0, 0

@@ -63,7 +63,7 @@ func recommendationText(r *harness.Recommendation) string {
 		knobs = " [" + r.Knobs + "]"
 	}
 	optimizer := r.Optimizer
-	if ownTraining(r.Model) {
+	if r.Optimizer == harness.OwnOptimizer {
 		optimizer = "the file's own optimizer"
 	}
 	return fmt.Sprintf("%s%s, micro-batch %d x %d accumulation %s, global batch %d, %s",

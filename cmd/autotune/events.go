@@ -66,6 +66,7 @@ func (p *plainEvents) close() {}
 var counterNames = map[string]string{
 	protocol.Resident:  "resident set",
 	protocol.Tensors:   "tensor bytes",
+	protocol.Allocated: "bytes of PyTorch's allocator",
 	protocol.Reserved:  "bytes reserved by PyTorch",
 	protocol.Simulated: "simulated memory",
 }

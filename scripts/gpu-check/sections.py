@@ -123,12 +123,14 @@ def oom(device):
         room = int(python("import torch; print(torch.cuda.get_device_properties(0).total_memory)"))
     rounds = []
     figures = {"rounds": rounds}
+    # On the CPU tensors are counted where there is a limit.
+    small = dict(EXPANDING, micro_batch=4, limit_bytes=LIMIT["cpu"] if device == "cpu" else 0)
     with worker(device, figures) as w:
-        first = figures["first"] = w.trial(micro_batch=4, **EXPANDING)
+        first = figures["first"] = w.trial(**small)
         for number in range(ROUNDS):
             limit = LIMIT[device] if number % 2 or device == "cpu" else 0
             failed = w.trial(micro_batch=2 * (limit or room) // sample, limit_bytes=limit, **EXPANDING)
-            rounds.append({"limit_bytes": limit, "failed": failed, "small": w.trial(micro_batch=4, **EXPANDING)})
+            rounds.append({"limit_bytes": limit, "failed": failed, "small": w.trial(**small)})
     for number, r in enumerate(rounds, 1):
         if r["failed"]["op"] != "failed" or "OutOfMemory" not in r["failed"]["type"]:
             raise Wrong("round %d did not run out of memory" % number, **figures)

@@ -82,7 +82,7 @@ func (f *find) addJournal(journal []byte) (workers int, err error) {
 func (t tools) workerStart(run string) (float64, error) {
 	var times []float64
 	for range 3 {
-		seconds, err := startOnce(t.limited(t.python, "-u", filepath.Join(run, "worker", "autotune_worker"), "serve", "--device", "cpu"))
+		seconds, err := startOnce(t.limited(t.python, "-u", filepath.Join(run, "worker", "autotune_worker"), "serve", "--device", "cpu", "--import", "torchvision"))
 		if err != nil {
 			return 0, fmt.Errorf("the worker alone: %w", err)
 		}

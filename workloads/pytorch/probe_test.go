@@ -146,10 +146,10 @@ func TestDescribe(t *testing.T) {
 	if got := strings.Join(w.Precisions, ","); got != "fp64,fp32,fp16" {
 		t.Errorf("precisions %s", got)
 	}
-	if f := w.Facts; f.Parameters != 12 || f.SampleUnit != "image" || !f.BatchNorm || f.RecipeBatch != 0 || f.RecipeOptimizer != "momentum" {
+	if f := w.Facts; f.Parameters != 12 || f.SampleUnit != "image" || !f.BatchNorm || f.RecipeBatch != 0 || f.RecipeOptimizer != harness.OwnOptimizer {
 		t.Errorf("facts %+v", f)
 	}
-	if len(w.Notes) != 2 || !strings.Contains(w.Notes[0], "--optimizer is not") || !strings.Contains(w.Notes[1], "it is a stand-in") {
+	if len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "it is a stand-in") {
 		t.Errorf("notes %q", w.Notes)
 	}
 	if w.Versions["python"] != "3.13.1 ("+in.Path+")" {
@@ -160,6 +160,21 @@ func TestDescribe(t *testing.T) {
 	if want := []string{in.Path, "-u", filepath.Join(folder, "worker", "autotune_worker"), "serve", "--device", "cuda:1"}; err != nil ||
 		strings.Join(command, "|") != strings.Join(want, "|") {
 		t.Errorf("%v, %v", command, err)
+	}
+}
+
+// The worker imports the package of a model by name before its first trial; a user's file is read anew for each.
+func TestDescribeCommand(t *testing.T) {
+	in, _ := standIn(t, onCUDA)
+	for model, imports := range map[string]string{"torchvision:resnet18": "--import|torchvision", "my.nets:Net": "--import|my.nets", "train.py:build": ""} {
+		var w harness.Workload
+		if err := pytorch.Describe(t.Context(), &w, in, pytorch.Choice{Model: model, Device: "cuda:1"}); err != nil {
+			t.Fatal(err)
+		}
+		command, err := w.Prepare(t.TempDir())
+		if got := strings.Join(command, "|"); err != nil || !strings.HasSuffix(got, strings.TrimSuffix("|serve|--device|cuda:1|"+imports, "|")) {
+			t.Errorf("%s: %s, %v", model, got, err)
+		}
 	}
 }
 

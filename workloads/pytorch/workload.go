@@ -66,7 +66,11 @@ func Describe(ctx context.Context, w *harness.Workload, in Interpreter, c Choice
 	w.Predicts, w.Unpredicted = answer.Predicts, answer.Unpredicted
 	w.Prepare = func(folder string) ([]string, error) {
 		worker, err := Unpack(filepath.Join(folder, "worker"))
-		return []string{in.Path, "-u", worker, "serve", "--device", w.Device}, err
+		command := []string{in.Path, "-u", worker, "serve", "--device", w.Device}
+		if name := packageOf(c.Model); name != "" {
+			command = append(command, "--import", name)
+		}
+		return command, err
 	}
 	if c.Graph == nil {
 		w.Facts = factsOf(answer.Model)
@@ -155,6 +159,16 @@ func describePrecisions(w *harness.Workload, answer ProbeAnswer, asked []string)
 	return nil
 }
 
+// packageOf is the package that a model comes from, by its name; empty: it is built in, or a file of the user's, which
+// is read anew for each trial.
+func packageOf(model string) string {
+	name, _, named := strings.Cut(model, ":")
+	if !named || strings.HasSuffix(name, ".py") {
+		return ""
+	}
+	return name
+}
+
 // factsOf are what the worker found of a model that is not built in. It has no recipe: any global batch will do.
 func factsOf(m *ProbedModel) harness.ModelFacts {
 	facts := harness.ModelFacts{InputShape: []int{}, SampleUnit: "sample", RecipeOptimizer: "momentum"}
@@ -162,6 +176,9 @@ func factsOf(m *ProbedModel) harness.ModelFacts {
 		return facts
 	}
 	facts.Parameters, facts.BatchNorm = m.Parameters, m.BatchNorm
+	if m.OwnOptimizer {
+		facts.RecipeOptimizer = harness.OwnOptimizer
+	}
 	facts.InputShape = append(facts.InputShape, m.InputShape...)
 	if slices.Contains([]string{"image", "sequence"}, m.SampleUnit) {
 		facts.SampleUnit = m.SampleUnit
@@ -172,9 +189,6 @@ func factsOf(m *ProbedModel) harness.ModelFacts {
 // notes are what the user should know of the model before it runs.
 func notes(answer ProbeAnswer) []string {
 	var list []string
-	if answer.Model != nil && answer.Model.OwnOptimizer {
-		list = append(list, "The model's file makes its own optimizer: that one is used, and --optimizer is not.")
-	}
 	if !answer.Predicts && answer.Unpredicted != "" {
 		list = append(list, "Memory is not predicted: "+answer.Unpredicted+".")
 	}

@@ -1,4 +1,4 @@
-"""The program: `python autotune_worker serve --device cpu|cuda|cuda:N`, or `python autotune_worker probe`.
+"""The program: `python autotune_worker serve --device cpu|cuda|cuda:N [--import PACKAGE]`, or `python autotune_worker probe`.
 
 serve speaks docs/protocol.md on the descriptors 3 and 4. probe reads one JSON object, the request, from its input, and
 prints one, the answer.
@@ -17,13 +17,14 @@ def main():
     parser = argparse.ArgumentParser(prog="autotune_worker", description=__doc__)
     parser.add_argument("what", choices=["serve", "probe"])
     parser.add_argument("--device", default="cpu", help="of serve: cpu, cuda or cuda:N")
+    parser.add_argument("--import", dest="package", help="of serve: the package of the model, imported before the first trial")
     chosen = parser.parse_args()
     _find_modules()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it goes to the whole group; the harness ends its workers
     printed = os.dup(1)
     os.dup2(2, 1)  # what a user's code prints goes to the log
     if chosen.what == "serve":
-        return _serve(chosen.device)
+        return _serve(chosen.device, chosen.package)
     return _probe(printed)
 
 
@@ -32,7 +33,7 @@ def _find_modules():
     sys.path[:] = [os.path.dirname(_PACKAGE), os.getcwd()] + [entry for entry in sys.path if entry and os.path.abspath(entry) != _PACKAGE]
 
 
-def _serve(name):
+def _serve(name, package):
     from autotune_worker.wire import Wire
 
     out = Wire()
@@ -40,7 +41,7 @@ def _serve(name):
     try:
         from autotune_worker import serve
 
-        worker = serve.Worker(name, out)
+        worker = serve.Worker(name, out, package)
     except BaseException as error:  # a broken installation of torch may raise anything
         failure = {"type": type(error).__name__, "phase": "start", "text": "%s: %s" % (type(error).__name__, error)}
     if failure:

@@ -30,8 +30,12 @@ class CpuMemory:
         self.counters = [name for name, there in names if there]
 
     def trial(self, limit, compiled):
-        """The meter of one trial. limit is in bytes of tensors, 0: none. In compiled code tensors are not seen."""
-        return CpuMeter(limit, not compiled, self._allocated and not limit and not compiled, self._resident)
+        """The meter of one trial. limit is in bytes of tensors, 0: none. In compiled code tensors are not seen.
+
+        Where there is no limit to hold, the allocator's bytes tell more than those of tensors, and cost less to count.
+        """
+        allocated = self._allocated and not limit and not compiled
+        return CpuMeter(limit, not allocated and not compiled, allocated, self._resident)
 
 
 class CpuMeter:

@@ -1,19 +1,25 @@
 """The worker: it says ready, then runs one trial or prediction after the other."""
 
+import contextlib
 import gc
+import importlib
 import os
 import platform
 
 import torch
 
-from autotune_worker import memory, precision, predict, trial
 from autotune_worker import device as devices
+from autotune_worker import memory, precision, predict, trial
 
 
 class Worker:
-    """A worker on the device of a name, as --device has it, that answers on a wire.Wire."""
+    """A worker on the device of a name, as --device has it, that answers on a wire.Wire.
 
-    def __init__(self, name, out):
+    package is imported before the worker is ready, so that no trial waits for it; None: none is.
+    """
+
+    def __init__(self, name, out, package=None):
+        _import(package)
         _use_all_cores()
         self._out = out
         self._device = devices.of(name)
@@ -64,6 +70,13 @@ class Worker:
             self._out.say("failed", **failure)
         else:
             self._out.say("predicted", **answer)
+
+
+def _import(package):
+    """Imports a package. Where that fails, the trial that needs it says why."""
+    if package:
+        with contextlib.suppress(BaseException):  # a user's module may do anything
+            importlib.import_module(package)
 
 
 def _use_all_cores():

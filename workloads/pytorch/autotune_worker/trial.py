@@ -87,7 +87,9 @@ class _Trial:
 
     def _check(self):
         if self._compiled and self._device.kind == "cpu" and self._work["limit_bytes"]:
-            raise errors.Unsupported("compile=on on the CPU: tensors in compiled code cannot be counted, so no limit can be held; --memory-limit none runs it")
+            raise errors.Unsupported(
+                "compile=on on the CPU: tensors in compiled code cannot be counted, so that no limit can be held; --memory-limit none runs it"
+            )
 
     def _build(self):
         work = self._work

@@ -3,10 +3,10 @@
 import math
 import unittest
 
-import graphs
 import torch
 from torch.nn import functional
 
+import graphs
 from autotune_worker import graph, optimizers, storage, stream, task
 from autotune_worker.errors import Unsupported
 

@@ -4,10 +4,10 @@ import os
 import unittest
 from unittest import mock
 
-import graphs
 import torch
 from torch import nn
 
+import graphs
 from autotune_worker import knobs, storage, task
 from autotune_worker.errors import Unsupported
 

@@ -3,11 +3,11 @@ import tempfile
 import textwrap
 import unittest
 
+import torch
+
 import graphs
 import nets  # noqa: F401 - the models that are named below
 import stubs
-import torch
-
 from autotune_worker import device, fake, memory, precision, predict, room, timeline, trial
 from autotune_worker.errors import Unsupported
 

@@ -7,9 +7,9 @@ import types
 import unittest
 from unittest import mock
 
-import graphs
 import torch
 
+import graphs
 from autotune_worker import probe
 
 torch.set_num_threads(1)  # other tests run beside

@@ -146,7 +146,10 @@ class CountTest(unittest.TestCase):
         from torch._subclasses.fake_tensor import FakeTensorMode
 
         real, fake = Ledger(), Ledger()
-        model = lambda: torch.nn.Linear(16, 16)(torch.ones(8, 16)).exp().sum().backward()
+
+        def model():
+            torch.nn.Linear(16, 16)(torch.ones(8, 16)).exp().sum().backward()
+
         with real:
             model()
         with FakeTensorMode(), fake:
@@ -193,7 +196,10 @@ class LimitTest(unittest.TestCase):
 
     def test_in_a_backward_pass_within_another(self):
         layer = torch.nn.Linear(100, 100)
-        deep = lambda x: checkpoint(lambda y: layer(y).exp(), x, use_reentrant=True)
+
+        def deep(x):
+            return checkpoint(lambda y: layer(y).exp(), x, use_reentrant=True)
+
         ledger = Ledger()
         with ledger:
             checkpoint(deep, torch.ones(50, 100, requires_grad=True), use_reentrant=True).sum().backward()

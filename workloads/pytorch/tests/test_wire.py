@@ -185,7 +185,7 @@ class ProcessTest(unittest.TestCase):
         self.assertEqual((ready["op"], ready["engine"], ready["device"]), ("ready", "pytorch", "cpu"))
         self.assertIn("fp32", ready["precisions"])
         self.assertIn("tensors", ready["counters"])
-        done, losses = worker.trial()
+        done, losses = worker.trial(limit_bytes=1 << 30)
         self.assertEqual((done["op"], done["steps_run"], len(losses)), ("done", 4, 4))
         peak = done["memory"]["peak_bytes"]["tensors"]
         failed, _ = worker.trial(limit_bytes=peak - 1)
