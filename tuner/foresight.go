@@ -107,10 +107,12 @@ func (b borderSearch) foreseen(low, high int) (int, bool) {
 	return on, true
 }
 
-// untilBorder gives the index of the border that is foreseen, or with little to tell it by one below.
+// untilBorder gives the index of the border that is foreseen. Where the one point so far leaves
+// open which size that is, half of it comes first: that costs half as much as a size near the
+// border that turns out not to be it, and two points far apart tell what the forecast lacks.
 func (b borderSearch) untilBorder(f foresight, low, border int) int {
-	if careful := f.careful(b.sizes); careful > low {
-		return careful
+	if half := b.index(b.sizes[border] / 2); f.careful(b.sizes) < border && half > low {
+		return half
 	}
 	return border
 }
