@@ -149,7 +149,7 @@ func TestDescribe(t *testing.T) {
 	if f := w.Facts; f.Parameters != 12 || f.SampleUnit != "image" || !f.BatchNorm || f.RecipeBatch != 0 || f.RecipeOptimizer != harness.OwnOptimizer {
 		t.Errorf("facts %+v", f)
 	}
-	if len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "it is a stand-in") {
+	if len(w.Notes) != 2 || !strings.Contains(w.Notes[0], "its own optimizer") || !strings.Contains(w.Notes[1], "it is a stand-in") {
 		t.Errorf("notes %q", w.Notes)
 	}
 	if w.Versions["python"] != "3.13.1 ("+in.Path+")" {

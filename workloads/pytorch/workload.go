@@ -189,6 +189,9 @@ func factsOf(m *ProbedModel) harness.ModelFacts {
 // notes are what the user should know of the model before it runs.
 func notes(answer ProbeAnswer) []string {
 	var list []string
+	if answer.Model != nil && answer.Model.OwnOptimizer {
+		list = append(list, "The model's file makes its own optimizer: that one is used.")
+	}
 	if !answer.Predicts && answer.Unpredicted != "" {
 		list = append(list, "Memory is not predicted: "+answer.Unpredicted+".")
 	}
