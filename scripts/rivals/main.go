@@ -94,7 +94,7 @@ func makeTools(dir string) (tools, error) {
 	}
 	t := tools{dir: dir, sources: sources, counter: filepath.Join(dir, "devlimit.so"), binary: filepath.Join(dir, "autotune")}
 	for _, command := range [][]string{
-		{"gcc", "-O2", "-shared", "-fPIC", "-pthread", "-o", t.counter, filepath.Join(sources, "devlimit.c")},
+		compileCounter(sources, t.counter),
 		{"go", "build", "-o", t.binary, "./cmd/autotune"},
 	} {
 		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
@@ -109,6 +109,11 @@ func makeTools(dir string) (tools, error) {
 	}
 	t.python = strings.TrimSpace(string(python))
 	return t, nil
+}
+
+// compileCounter is the command that makes the library to preload.
+func compileCounter(sources, counter string) []string {
+	return []string{"gcc", "-O2", "-shared", "-fPIC", "-pthread", "-o", counter, filepath.Join(sources, "devlimit.c")}
 }
 
 // limited is a command that runs under the counter, in the tools' folder.
