@@ -172,6 +172,7 @@ func converse(ctx context.Context, input []byte, program string, arguments ...st
 	command.WaitDelay = time.Second
 	ownGroup(command)
 	err := command.Run()
+	endGroup(command)
 	return spoken{output.Bytes(), said.kept}, err
 }
 

@@ -12,3 +12,10 @@ func ownGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 }
+
+// endGroup ends what is left of the process's group once it has ended itself: a user's code may have started others.
+func endGroup(command *exec.Cmd) {
+	if command.Process != nil {
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // none is left, as a rule
+	}
+}

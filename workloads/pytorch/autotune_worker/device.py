@@ -43,7 +43,11 @@ class CpuDevice:
         return batch
 
     def release(self):
-        """Gives back all memory that nothing refers to."""
+        """Gives back all memory that nothing refers to.
+
+        Where a backward pass failed, torch's autograd may hold tensors of it until this thread's next backward pass.
+        """
+        torch.zeros((), requires_grad=True).backward()
         gc.collect()
         _trim()
 

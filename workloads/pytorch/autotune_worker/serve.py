@@ -31,8 +31,10 @@ class Worker:
         gc.freeze()
         self._out.say("ready", **facts)
         first = True
+        folder = os.getcwd()
         while True:
             message = self._out.receive()
+            os.chdir(folder)  # a user's code may have gone elsewhere, and the model's file is found from here
             if message["op"] == "exit":
                 return True
             if message["op"] == "predict":

@@ -11,6 +11,10 @@ from autotune_worker.precision import Precision
 # optimizer's state, which belongs to the peak.
 _LONGEST_WARMUP = 20
 
+# A longer text of an error keeps its beginning and its end, each of half so many characters; a line of the protocol has
+# room for it, whatever JSON makes of it.
+_LONGEST_TEXT = 64 << 10
+
 # After these errors a CUDA context is of no more use (CUDA Runtime API, cudaError: "the process must be terminated and relaunched").
 _FATAL = re.compile(
     r"illegal memory access|device-side assert|illegal instruction|misaligned address|unspecified launch failure|"
@@ -37,6 +41,7 @@ def run(work, device, memory, out):
         return False
     found = meter.read()
     ended = trial.ended
+    trial.close()
     del trial
     if compiled:
         compat.forget_compiled()
@@ -52,10 +57,17 @@ def run(work, device, memory, out):
 def describe(error, phase):
     """The fields of a failed message. It keeps nothing of the error."""
     if isinstance(error, errors.WorkerError):
-        return {"type": error.failed_type, "phase": phase, "text": str(error)}
+        return {"type": error.failed_type, "phase": phase, "text": _shortened(str(error))}
     kind = type(error)
     name = kind.__name__ if kind.__module__ == "builtins" else kind.__module__ + "." + kind.__name__
-    return {"type": name, "phase": phase, "text": traceback_text.of(error)}
+    return {"type": name, "phase": phase, "text": _shortened(traceback_text.of(error))}
+
+
+def _shortened(text):
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    half = _LONGEST_TEXT // 2
+    return text[:half] + "\n[...]\n" + text[-half:]
 
 
 class _Trial:
@@ -84,6 +96,11 @@ class _Trial:
             raise errors.Unsupported(nothing)
         self._time()
         self.ended = {"steps_run": self._run, "skipped_steps": self._skipped}
+
+    def close(self):
+        """Lets go of task and stepper by themselves. Left to the collector of cycles, a loader would wait for its
+        processes, whose queues are gone by then, until torch's time for that is up."""
+        self._task = self._stepper = None
 
     def _check(self):
         if self._compiled and self._device.kind == "cpu" and self._work["limit_bytes"]:

@@ -114,6 +114,7 @@ class BorderTest(unittest.TestCase):
         self.assertEqual(wire.end["op"], "failed", wire.end)
         self.assertIn(wire.end["type"], error_types(fields), wire.end)
         self.assertRegex(wire.end["text"], r"DefaultCPUAllocator: can't allocate memory.*\(limit of autotune: %d bytes" % limit)
+        self.assertEqual(wire.end["memory"]["after_bytes"]["tensors"], 0)
 
 
 if __name__ == "__main__":
