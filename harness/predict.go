@@ -81,7 +81,7 @@ func predictError(w Workload, f *Failure) error {
 		return exitf(ErrInterrupted, "stopped")
 	case f.Phase == "start":
 		return exitf(ErrNoEngine, "the worker of the engine %s did not become ready: %s", w.Engine, f.Text)
-	case f.Type == failure.TypeEngineUnsupported || f.Type == "usage":
+	case f.Type == failure.TypeEngineUnsupported || f.Type == failure.TypeUsage:
 		return usagef("%s", f.Text)
 	}
 	return exitf(ErrFailed, "memory could not be predicted: %s", f.Text)

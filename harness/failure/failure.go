@@ -3,7 +3,11 @@
 // public source that says so.
 package failure
 
-import "regexp"
+import (
+	"regexp"
+
+	"autotune/harness/protocol"
+)
 
 // Seen is what was seen of a failed trial or program; a field that was not seen is empty.
 type Seen struct {
@@ -28,9 +32,9 @@ const (
 
 // The types by which an engine says what a failure is, in Seen.Type.
 const (
-	TypeEngineUnsupported = "unsupported" // it cannot do at all what the trial asks
-	TypeWrongBatch        = "wrong_batch" // the batches had another size than the trial asks
-	TypeUsage             = "usage"       // what the user named cannot be found or used
+	TypeEngineUnsupported = protocol.TypeUnsupported // it cannot do at all what the trial asks
+	TypeWrongBatch        = "wrong_batch"            // the batches had another size than the trial asks
+	TypeUsage             = "usage"                  // what the user named cannot be found or used
 )
 
 // Meaning is what a failure means.

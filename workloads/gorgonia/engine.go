@@ -101,7 +101,7 @@ func check(t protocol.Trial) (*model.Graph, error) {
 }
 
 func unsupported(format string, args ...any) error {
-	return &protocol.Error{Type: "unsupported", Phase: phaseBuild, Err: fmt.Errorf(format, args...)}
+	return &protocol.Error{Type: protocol.TypeUnsupported, Phase: phaseBuild, Err: fmt.Errorf(format, args...)}
 }
 
 func invalid(err error) error {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"autotune/harness"
+	"autotune/harness/failure"
 	"autotune/harness/protocol"
 	"autotune/workloads/model"
 )
@@ -86,7 +87,7 @@ func threads() string {
 
 // modelError is what is wrong with a model: the worker's own sentence, or what the user's code raised.
 func modelError(name string, e ProbeFailed) error {
-	if e.Type == "usage" {
+	if e.Type == failure.TypeUsage {
 		return usagef("%s", strings.TrimSpace(e.Text))
 	}
 	return usagef("--model %s: %s", name, text(&e))
