@@ -17,6 +17,9 @@ type Thresholds struct {
 	Memory     float64
 }
 
+// DefaultThresholds are those of check without --fail-on: 5% of both metrics. How often they err is in docs/regression.md.
+func DefaultThresholds() Thresholds { return Thresholds{Throughput: 0.05, Memory: 0.05} }
+
 // ParseThresholds reads the form "throughput:5%,memory:5%". A metric that is not
 // named is not looked at (+Inf). A *harness.UsageError names the part that cannot be read:
 // an unknown or repeated metric, a value without %, below 0 or of 100 and more.

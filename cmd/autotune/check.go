@@ -27,7 +27,7 @@ const checkExamples = `  autotune check after --baseline before
 func checkCommand(s streams) *cobra.Command {
 	var baseline string
 	var asJSON bool
-	o := reports.CheckOptions{Thresholds: reports.Thresholds{Throughput: 0.05, Memory: 0.05}}
+	o := reports.CheckOptions{Thresholds: reports.DefaultThresholds()}
 	failOn := thresholds{text: "throughput:5%,memory:5%", value: &o.Thresholds}
 	cmd := &cobra.Command{
 		Use:     "check RUN --baseline RUN",
