@@ -42,9 +42,9 @@ func runBare(j job, w harness.Workload) (bare, error) {
 	if err != nil {
 		return bare{}, err
 	}
-	c := exec.Command(self, "-bare", "-model", j.choice.Model, "-batch", fmt.Sprint(j.batch), "-seconds", fmt.Sprint(j.seconds))
+	c := exec.Command(self, "-bare", j.choice.Model, "-batch", fmt.Sprint(j.batch), "-seconds", fmt.Sprint(j.seconds))
 	if w.Engine == workloads.PyTorch {
-		c = exec.Command(j.choice.Python, "scripts/overhead/bare.py")
+		c = exec.Command(j.choice.Python, "scripts/witness/bare.py")
 		c.Env = append(os.Environ(), "PYTHONPATH=workloads/pytorch")
 	}
 	c.Stdin, c.Stderr = bytes.NewReader(trial), os.Stderr
