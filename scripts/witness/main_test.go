@@ -11,7 +11,9 @@ import (
 )
 
 func TestVerdict(t *testing.T) {
-	ratio := func(r, low, high float64) stats.Ratio { return stats.Ratio{Ratio: r, Low: low, High: high, Enough: true} }
+	ratio := func(r, low, high float64) stats.Ratio {
+		return stats.Ratio{Ratio: r, Low: low, High: high, Enough: true}
+	}
 	for _, c := range []struct {
 		ratio stats.Ratio
 		want  string
