@@ -130,7 +130,7 @@ func (a *attempt) take(in protocol.Incoming) *Failure {
 		if m.Memory != nil && negative(*m.Memory) == "" {
 			a.record.Memory = *m.Memory
 		}
-		return &Failure{Type: m.Type, Phase: m.Phase, Text: m.Text}
+		return &Failure{Type: m.Type, Phase: m.Phase, Text: m.Text, Samples: max(0, m.Samples)}
 	case nil:
 		return a.silence(in.Err)
 	}

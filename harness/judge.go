@@ -26,8 +26,12 @@ func Judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Trial, string)
 		Number: t.Number, Config: t.Config, Purpose: t.Purpose,
 		PeakBytes: t.Memory.Peak[h.LimitOn], StepSeconds: t.StepSeconds, WallSeconds: t.WallSeconds,
 	}
+	if t.Failure != nil {
+		trial.Came = t.Failure.Samples
+	}
 	status, reason := judge(h, earlier, t)
 	trial.Status = status
+	trial.Cause = causeOf(t, trial, reason)
 	return trial, reason
 }
 

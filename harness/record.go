@@ -142,6 +142,8 @@ type Failure struct {
 	// KernelKills is how many processes the kernel's out-of-memory killer ended on the
 	// machine while the worker lived; null: not known, or the worker did not end.
 	KernelKills *int64 `json:"kernel_oom_kills,omitempty"`
+	// Samples is how many samples came in a micro-batch that had another size than was asked for; 0: not known.
+	Samples int `json:"samples,omitempty"`
 }
 
 // The harness's own types of failure, in Failure.Type.

@@ -24,7 +24,7 @@ func (s *session) tune(ctx context.Context, plan Plan) error {
 	case errors.Is(err, tuner.ErrNothingFits):
 		return s.nothingFits()
 	case err != nil:
-		return exitf(ErrFailed, "%w: see the trials and %s/logs", err, s.run.Dir)
+		return s.noAnswer(err)
 	}
 	record := s.recommendation(answer)
 	if err := s.journal.append(record); err != nil {

@@ -146,8 +146,21 @@ func (d *digest) borderText(b tuner.Border) string {
 		text += " (--global-batch any searches on)"
 	case "unsupported":
 		text += d.unsupportedText(b.Set)
+	case tuner.BoundData:
+		text += d.dataText()
 	}
 	return text
+}
+
+// dataText is how few samples came where more were asked for, with the trial.
+func (d *digest) dataText() string {
+	least := result{}
+	for _, r := range d.results {
+		if 0 < r.Came && r.Came < r.MicroBatch && (least.Came == 0 || r.Came < least.Came) {
+			least = r
+		}
+	}
+	return fmt.Sprintf(" (batches of %d samples at most came, trial %d)", least.Came, least.Number)
 }
 
 // unsupportedText is what the engine said of a set that it cannot run, with the trial; empty where it said nothing.

@@ -22,6 +22,12 @@ type borderSearch struct {
 // Two neighbours of that kind are a wall, and bound the search as a size that
 // does not fit would.
 func (b borderSearch) bracket() (low, high int) {
+	low, high, _ = b.walled()
+	return low, high
+}
+
+// walled is bracket, and says whether high is a wall.
+func (b borderSearch) walled() (low, high int, wall bool) {
 	low, high = -1, len(b.sizes)
 	if s, ok := b.ledger.largest(); ok {
 		low = b.index(s.batch)
@@ -31,10 +37,10 @@ func (b borderSearch) bracket() (low, high int) {
 	}
 	for _, s := range b.ledger.sizes {
 		if i := b.index(s.batch); i > low && i+1 < high && b.hole(i) && b.hole(i+1) {
-			return low, i
+			return low, i, true
 		}
 	}
-	return low, high
+	return low, high, false
 }
 
 // index gives the index of the first allowed size that is size or more.
@@ -52,14 +58,18 @@ func (b borderSearch) tried(i int) bool {
 
 // next gives the size to try next; false: there is nothing more to learn.
 func (b borderSearch) next() (int, bool) {
-	low, high := b.bracket()
+	low, high, wall := b.walled()
 	if high-low <= 1 {
 		return 0, false
 	}
 	if i, ok := b.besideHole(low, high); ok {
 		return b.sizes[i], true
 	}
-	i, ok := b.untried(b.target(low, high), low, high)
+	target := (low + high) / 2 // memory does not tell where a wall begins
+	if !wall {
+		target = b.target(low, high)
+	}
+	i, ok := b.untried(target, low, high)
 	if !ok {
 		return 0, false
 	}

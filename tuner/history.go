@@ -116,6 +116,48 @@ func (h *history) failed(c Config) bool {
 	return slices.ContainsFunc(h.trials, func(t Trial) bool { return t.Config == c && t.Status != OK })
 }
 
+// mostSamples is the most samples that a batch can have, where a trial got fewer than it
+// asked for; 0: none did. A size that ran is no larger than the data, whatever came elsewhere.
+func (h *history) mostSamples() int {
+	least, ran := 0, 0
+	for _, t := range h.trials {
+		switch {
+		case t.Status == OK:
+			ran = max(ran, t.MicroBatch)
+		case t.Status == Invalid && 0 < t.Came && t.Came < t.MicroBatch && (least == 0 || t.Came < least):
+			least = t.Came
+		}
+	}
+	if least == 0 {
+		return 0
+	}
+	return max(least, ran)
+}
+
+// alike gives the sizes, as tried, of a set all of whose trials failed for one cause that is not
+// memory: nil where one ran, where causes differ or are not known, and before two configurations failed.
+func (h *history) alike(set Set) []int {
+	var cause string
+	var configs []Config
+	var sizes []int
+	for _, t := range h.trials {
+		switch {
+		case t.Set() != set || t.Status == OOM:
+			continue
+		case t.Status == OK || t.Cause == "" || cause != "" && t.Cause != cause:
+			return nil
+		}
+		cause = t.Cause
+		if !slices.Contains(configs, t.Config) {
+			configs, sizes = append(configs, t.Config), append(sizes, t.MicroBatch)
+		}
+	}
+	if len(configs) < 2 {
+		return nil
+	}
+	return sizes
+}
+
 // hopeless is the number of trials that fail for other reasons than memory, while none
 // ends well, after which a set is given up.
 const hopeless = 10

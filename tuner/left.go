@@ -59,7 +59,7 @@ func (t *Tuner) searchLeft() int {
 	left := 1
 	class := t.borderClass()
 	for _, set := range t.space.Sets {
-		if !t.digest().usable(set) {
+		if !t.usable(set) {
 			continue
 		}
 		search := t.fitSearch(set, class)

@@ -124,14 +124,19 @@ func (t *Tuner) border(set Set, class int) Border {
 	search := t.fitSearch(set, class)
 	low, _ := search.bracket()
 	if low >= 0 {
-		ran, _ := search.ledger.lookup(t.space.Sizes[low])
+		ran, _ := search.ledger.lookup(search.sizes[low])
 		b.MicroBatch, b.RanTrial = ran.batch, ran.ranTrial
 	}
-	if low+1 == len(t.space.Sizes) {
+	switch {
+	case low+1 < len(search.sizes):
+	case len(search.sizes) < len(t.space.Sizes):
+		b.Bound = BoundData
+		return b
+	default:
 		b.Bound = t.space.end()
 		return b
 	}
-	switch next, _ := search.ledger.lookup(t.space.Sizes[low+1]); {
+	switch next, _ := search.ledger.lookup(search.sizes[low+1]); {
 	case t.digest().unsupported(set):
 		b.Bound = string(Unsupported)
 	case next.failTrial > 0:

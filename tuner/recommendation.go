@@ -37,6 +37,9 @@ type Border struct {
 	// nil where Bound says what was reached instead.
 	FailedTrial *int `json:"failed_trial"`
 	// Bound is what ended the search for a larger size: "memory", "batch range",
-	// "global batch", "time", "trials", or the failure's status where it was not memory.
+	// "global batch", BoundData, "time", "trials", or the failure's status where it was not memory.
 	Bound string `json:"bound"`
 }
+
+// BoundData is the bound of a border above which batches had fewer samples than were asked for.
+const BoundData = "data"

@@ -87,11 +87,11 @@ func (t *Tuner) decide() (Request, bool) {
 func (t *Tuner) stages() []func() (Request, bool) {
 	switch {
 	case t.goal.Objective == Batch:
-		return []func() (Request, bool){t.nextBorder, t.nextLargest, t.nextUntimed}
+		return []func() (Request, bool){t.nextSmallest, t.nextBorder, t.nextLargest, t.nextUntimed}
 	case len(t.space.Sets) == 1:
-		return []func() (Request, bool){t.nextBorder, t.nextPromising, t.nextLean, t.nextUntimed, t.nextBorder}
+		return []func() (Request, bool){t.nextSmallest, t.nextBorder, t.nextPromising, t.nextLean, t.nextUntimed, t.nextBorder}
 	default:
-		return []func() (Request, bool){t.nextPromising, t.nextLean, t.nextUntimed, t.nextBorder}
+		return []func() (Request, bool){t.nextSmallest, t.nextPromising, t.nextLean, t.nextUntimed, t.nextBorder}
 	}
 }
 
@@ -149,11 +149,48 @@ func (h *history) timed(c Config) bool {
 		slices.ContainsFunc(h.ran(c), func(t Trial) bool { return t.Purpose != Fit })
 }
 
+// nextSmallest asks for the smallest size of a set whose trials all failed alike: it tells a
+// cause that only large sizes have from one that every size has.
+func (t *Tuner) nextSmallest() (Request, bool) {
+	class, smallest := t.borderClass(), t.space.Sizes[0]
+	for _, set := range t.space.Sets {
+		alike := t.digest().alike(set)
+		if len(alike) > 0 && !slices.Contains(alike, smallest) && t.usable(set) {
+			return t.fitRequest(Config{Precision: set.Precision, Knobs: set.Knobs, MicroBatch: smallest, Accumulation: t.space.shortest(class)}), true
+		}
+	}
+	return Request{}, false
+}
+
+// usable says whether the set can run, as far as is known: it is supported, and its trials do
+// not all fail for other reasons than memory, nor all alike at the smallest size and at one that
+// is many times as large.
+func (t *Tuner) usable(set Set) bool {
+	sizes := t.space.Sizes
+	far := min(firstTimes*sizes[0], sizes[len(sizes)-1])
+	alike := t.digest().alike(set)
+	all := slices.Contains(alike, sizes[0]) && slices.Max(alike) >= far
+	return !all && t.digest().usable(set)
+}
+
+// sizes are those that are allowed and not above what the data have.
+func (t *Tuner) sizes() []int {
+	most := t.digest().mostSamples()
+	if most == 0 {
+		return t.space.Sizes
+	}
+	above := slices.IndexFunc(t.space.Sizes, func(size int) bool { return size > most })
+	if above < 0 {
+		return t.space.Sizes
+	}
+	return t.space.Sizes[:above]
+}
+
 // nextBorder asks for the next trial that narrows the border of a set.
 func (t *Tuner) nextBorder() (Request, bool) {
 	class := t.borderClass()
 	for _, set := range t.space.Sets {
-		if !t.digest().usable(set) {
+		if !t.usable(set) {
 			continue
 		}
 		search := t.fitSearch(set, class)
@@ -176,12 +213,12 @@ func (t *Tuner) wantsSafeBorder() bool {
 
 func (t *Tuner) fitSearch(set Set, class int) borderSearch {
 	limit := t.goal.LimitBytes
-	return borderSearch{t.space.Sizes, t.digest().fits(set, class), limit, t.foresight(set, class, limit)}
+	return borderSearch{t.sizes(), t.digest().fits(set, class), limit, t.foresight(set, class, limit)}
 }
 
 func (t *Tuner) safeSearch(set Set, class int) borderSearch {
 	limit := t.digest().safeLimit()
-	return borderSearch{t.space.Sizes, t.digest().leaves(set, class), limit, t.foresight(set, class, limit)}
+	return borderSearch{t.sizes(), t.digest().leaves(set, class), limit, t.foresight(set, class, limit)}
 }
 
 // borderClass is the class that borders are sought in: that of the best

@@ -57,4 +57,10 @@ type Trial struct {
 	StepSeconds []float64
 	// WallSeconds is the time that the trial took in all, in seconds.
 	WallSeconds float64
+	// Came is the number of samples that came in a micro-batch of an Invalid trial, where it was
+	// not the one that was asked for; 0: not known. A batch that is smaller than asked is all that
+	// the data have: no larger one is tried.
+	Came int
+	// Cause is a text that failures of one cause have in common, whatever the size; empty: not known.
+	Cause string
 }

@@ -173,6 +173,8 @@ type Failed struct {
 	Phase  string  `json:"phase"` // start, predict, build, warmup, forward, backward, optimizer, step
 	Text   string  `json:"text"`  // the original text
 	Memory *Memory `json:"memory,omitempty"`
+	// Samples is the number of samples that came in a micro-batch where Type says that it was not as many as asked; 0: not said.
+	Samples int `json:"samples,omitempty"`
 }
 
 // Exit asks the worker to end with exit code 0.

@@ -17,7 +17,9 @@ type installation struct {
 	Ensure  bool `json:"ensurepip"` // it can make pip, as virtual environments need
 }
 
-const askInstallation = `import importlib.util, json, os, sys, sysconfig
+const askInstallation = `import sys
+del sys.path[0] # the working folder, whose files may be named like modules
+import importlib.util, json, os, sysconfig
 print(json.dumps({
     "version": "%d.%d.%d" % sys.version_info[:3],
     "managed": sys.prefix == sys.base_prefix and os.path.exists(os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")),

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -92,18 +93,52 @@ func Probe(ctx context.Context, in Interpreter, request ProbeRequest) (ProbeAnsw
 	if ctx.Err() != nil {
 		return ProbeAnswer{}, ctx.Err()
 	}
-	if errors.Is(timed.Err(), context.DeadlineExceeded) {
+	late := errors.Is(timed.Err(), context.DeadlineExceeded)
+	answer, unread := lastAnswer(said.output)
+	switch {
+	case late && answer.Torch == "":
 		return ProbeAnswer{}, in.after(fmt.Sprintf("no answer within %v; the last that it printed: %s", probeTimeout, orNothing(said.errors)),
 			"start it by hand, such as "+in.Path+" -c 'import torch', and see what it waits for")
-	}
-	var answer ProbeAnswer
-	if unread := json.Unmarshal(said.output, &answer); unread != nil && err == nil {
+	case late:
+		answer.Error = &ProbeFailed{Text: fmt.Sprintf("importing and building it had not ended after %v; the last that it printed: %s", probeTimeout, orNothing(said.errors))}
+	case err == nil && unread != nil:
 		err = fmt.Errorf("its answer cannot be read: %w", unread)
-	}
-	if err != nil && answer.Torch == "" && answer.Error == nil {
-		answer.Error = &ProbeFailed{Text: fmt.Sprintf("%v: %s", err, orNothing(said.errors))}
+		fallthrough
+	case err != nil:
+		answer.ended(err, said.errors)
+	case answer.Error != nil && answer.Error.Type == "SystemExit":
+		answer.Error.Text += "\nit printed: " + orNothing(said.errors) + "\n" + guardHint
 	}
 	return answer, in.check(ctx, answer)
+}
+
+// guardHint is for files that are programs too.
+const guardHint = `a file that is also a program keeps what it does as one, such as reading its arguments, below: if __name__ == "__main__":`
+
+// lastAnswer reads the last whole one of the answers in an output. Its error means that there is something else, or nothing.
+func lastAnswer(output []byte) (answer ProbeAnswer, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(output))
+	for read := 0; ; read++ {
+		var next ProbeAnswer
+		if err := decoder.Decode(&next); err != nil {
+			if read > 0 && errors.Is(err, io.EOF) {
+				return answer, nil
+			}
+			return answer, err
+		}
+		answer = next
+	}
+}
+
+// ended says in the answer how the process ended before it had said all.
+func (a *ProbeAnswer) ended(how error, printed []byte) {
+	if a.Torch != "" {
+		a.Error = &ProbeFailed{Text: fmt.Sprintf("Python ended while this was imported and built (%v); the last that it printed: %s", how, orNothing(printed))}
+		return
+	}
+	if a.Error == nil {
+		a.Error = &ProbeFailed{Text: fmt.Sprintf("%v: %s", how, orNothing(printed))}
+	}
 }
 
 // check refuses a torch that is missing, broken or too old.
@@ -162,16 +197,23 @@ func text(e *ProbeFailed) string {
 // spoken is what a process wrote.
 type spoken struct{ output, errors []byte }
 
-// converse runs a program with input on its standard input until it ends, or until the context does; then
-// the processes that it started end too.
+// converse runs a program with a line of input until it ends, or until the context does; then the processes that it
+// started end too. Its input stays open until then, so that the program can see when this one is gone.
 func converse(ctx context.Context, input []byte, program string, arguments ...string) (spoken, error) {
 	var output bytes.Buffer
 	var said tail
 	command := exec.CommandContext(ctx, program, arguments...)
-	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(input), &output, &said
+	command.Stdout, command.Stderr = &output, &said
 	command.WaitDelay = time.Second
 	ownGroup(command)
-	err := command.Run()
+	stdin, err := command.StdinPipe()
+	if err == nil {
+		err = command.Start()
+	}
+	if err == nil {
+		_, _ = stdin.Write(append(input, '\n')) // one that does not read it says why in another way
+		err = command.Wait()
+	}
 	endGroup(command)
 	return spoken{output.Bytes(), said.kept}, err
 }

@@ -27,7 +27,7 @@ func standIn(t *testing.T, answer string) (in pytorch.Interpreter, folder string
 	folder = t.TempDir()
 	path := filepath.Join(folder, "python")
 	script := "#!/bin/sh\nif [ \"$1\" = -c ]; then echo '" + `{"version": "3.11.2", "managed": false, "pip": true, "ensurepip": true}` +
-		"'; exit; fi\necho \"$@\" >" + folder + "/arguments\ncat >" + folder + "/asked\ncat " + folder + "/answer\n"
+		"'; exit; fi\necho \"$@\" >" + folder + "/arguments\nhead -n 1 >" + folder + "/asked\ncat " + folder + "/answer\n"
 	for name, content := range map[string]string{"python": script, "answer": answer} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o700); err != nil {
 			t.Fatal(err)

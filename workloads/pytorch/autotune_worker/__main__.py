@@ -1,7 +1,7 @@
 """The program: `python autotune_worker serve --device cpu|cuda|cuda:N [--import PACKAGE]`, or `python autotune_worker probe`.
 
-serve speaks docs/protocol.md on the descriptors 3 and 4. probe reads one JSON object, the request, from its input, and
-prints one, the answer.
+serve speaks docs/protocol.md on the descriptors 3 and 4. probe reads one line of its input, a JSON object, the request, and
+prints one or more, each on a line: the answer, as far as it is known by then. It ends when its input does.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import threading
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
@@ -19,7 +20,7 @@ def main():
     parser.add_argument("--device", default="cpu", help="of serve: cpu, cuda or cuda:N")
     parser.add_argument("--import", dest="package", help="of serve: the package of the model, imported before the first trial")
     chosen = parser.parse_args()
-    _find_modules()
+    _find_package()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it goes to the whole group; the harness ends its workers
     printed = os.dup(1)
     os.dup2(2, 1)  # what a user's code prints goes to the log
@@ -28,9 +29,15 @@ def main():
     return _probe(printed)
 
 
-def _find_modules():
-    """This package, and the user's modules as Python finds them beside a script; not this package's own files by themselves."""
-    sys.path[:] = [os.path.dirname(_PACKAGE), os.getcwd()] + [entry for entry in sys.path if entry and os.path.abspath(entry) != _PACKAGE]
+def _find_package():
+    """Where Python finds this package; not this package's own files by themselves."""
+    sys.path[:] = [os.path.dirname(_PACKAGE)] + [entry for entry in sys.path if entry and os.path.abspath(entry) != _PACKAGE]
+
+
+def _find_users_modules():
+    """The user's modules come first, as Python finds them beside a script. torch is imported before: a file of the
+    user's that is named like a module of Python's library does not get in its way."""
+    sys.path.insert(1, os.getcwd())
 
 
 def _serve(name, package):
@@ -41,6 +48,7 @@ def _serve(name, package):
     try:
         from autotune_worker import serve
 
+        _find_users_modules()
         worker = serve.Worker(name, out, package)
     except BaseException as error:  # a broken installation of torch may raise anything
         failure = {"type": type(error).__name__, "phase": "start", "text": "%s: %s" % (type(error).__name__, error)}
@@ -53,10 +61,31 @@ def _serve(name, package):
 def _probe(printed):
     from autotune_worker import probe
 
-    answer = probe.answer(json.loads(sys.stdin.read()))
+    request = json.loads(_question())
     with os.fdopen(printed, "w") as file:
-        file.write(json.dumps(answer) + "\n")
+        for answer in probe.answers(request, _find_users_modules):
+            file.write(json.dumps(answer) + "\n")
+            file.flush()
     return 0
+
+
+def _question():
+    """The first line of the input. When the input ends after it, so does this process with all that it started: whoever
+    asked is gone. What a user's code reads is empty."""
+    asked = os.fdopen(os.dup(0), "rb")
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    line = asked.readline()
+    threading.Thread(target=_watch, args=(asked,), daemon=True).start()
+    return line
+
+
+def _watch(asked):
+    while asked.read(1):
+        pass
+    if hasattr(os, "getpgrp") and os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ def build(work, micro_batch, device, precision):
     model = parts["model"].to(device)
     if precision == "fp64":
         model = model.double()
+    _check_dtype(model, precision, name)
     _check_parameters(parts["optimizer"], model, name)
     batches = endless(parts["batches"], micro_batch, name)
     if precision == "fp64":
@@ -144,6 +145,19 @@ def _check_parameters(optimizer, model, name):
         raise Usage("--model %s: the optimizer has none of the model's parameters; make it of model.parameters() after the model is whole" % name)
 
 
+def _check_dtype(model, precision, name):
+    """Refuses a model that trains in another precision than is asked for, as after torch.set_default_dtype. Where some of its
+    parameters are as they should be, the others are the user's own affair, as are those that are not trained."""
+    trained = [(n, p.dtype) for n, p in model.named_parameters() if p.requires_grad and p.is_floating_point()]
+    wanted = {"fp64": (torch.float64,), "bf16": (torch.float32, torch.bfloat16), "fp16": (torch.float32, torch.float16)}.get(precision, (torch.float32,))
+    if trained and not any(dtype in wanted for _, dtype in trained):
+        raise Usage(
+            "--model %s: the model's parameters are %s (the first is %s), and --precision %s trains %s: leave the default dtype as it is, "
+            "build the model for the precision that the function is given, or name the model's own by --precision"
+            % (name, str(trained[0][1])[6:], trained[0][0], precision, " or ".join(str(dtype)[6:] for dtype in wanted))
+        )
+
+
 def endless(batches, micro_batch, name):
     """Gives the batches again and again, as epochs do. A turn in which none comes is an error, not an endless wait."""
     turns = 0
@@ -153,18 +167,20 @@ def endless(batches, micro_batch, name):
             seen = True
             yield batch
         if not seen and turns == 0:
-            raise WrongBatch("a micro-batch of %d samples was asked for, the batches are empty%s" % (micro_batch, _data_size(batches)))
+            size = _data_size(batches)
+            known = ": the data set has %d samples, and drop_last leaves out a shorter batch" % size if size else ""
+            raise WrongBatch("a micro-batch of %d samples was asked for, the batches are empty%s" % (micro_batch, known), size)
         if not seen:
             raise Usage("--model %s: the batches came to an end and cannot be read again; return a DataLoader, a list or an endless iterator" % name)
         turns += 1
 
 
 def _data_size(batches):
-    """How large the data set is, as a clause, where the loader says so."""
+    """How many samples the data set has, where the loader says so; else 0."""
     try:
-        return ": the data set has %d samples, and drop_last leaves out a shorter batch" % len(batches.dataset)
+        return len(batches.dataset)
     except (AttributeError, TypeError):
-        return ""
+        return 0
 
 
 def _checked(loss, name):

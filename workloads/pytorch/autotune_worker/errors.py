@@ -6,6 +6,10 @@ class WorkerError(Exception):
 
     failed_type = ""
 
+    def fields(self):
+        """Further fields of the failed message."""
+        return {}
+
 
 class Unsupported(WorkerError):
     """The engine, torch or the device cannot do what was asked, at any size."""
@@ -17,6 +21,14 @@ class WrongBatch(WorkerError):
     """The batch that training saw was not of the size that was asked for."""
 
     failed_type = "wrong_batch"
+
+    def __init__(self, text, came=0):
+        """came is how many samples there are for a batch; 0: not known."""
+        super().__init__(text)
+        self._came = came
+
+    def fields(self):
+        return {"samples": self._came} if self._came else {}
 
 
 class Usage(WorkerError):

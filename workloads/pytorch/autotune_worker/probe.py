@@ -1,6 +1,7 @@
 """What this Python can do, and what a model is: one question and one answer, before any trial.
 
-The answer's fields are those of ProbeAnswer on the other side. Whatever fails is said in its field error.
+The answer's fields are those of ProbeAnswer on the other side. Whatever fails is said in its field error. What is known before
+the model's code runs is said before, since that code may end the process.
 """
 
 import platform
@@ -8,22 +9,38 @@ import sys
 
 
 def answer(request):
-    """Answers a request, a dict with the fields of a trial's work, and device. It raises nothing."""
+    """The whole answer to a request."""
+    return list(answers(request))[-1]
+
+
+def answers(request, find_modules=lambda: None):
+    """Gives the answer to a request, a dict with the fields of a trial's work, and device: one without the model, and then
+    the whole. It raises nothing. find_modules makes the user's modules known, once torch is there."""
     found = {"torch": "", "versions": {}, "cuda_available": False, "device": request.get("device") or "", "devices": [], "model": None}
     found.update({"precisions": {}, "predicts": False, "unpredicted": "", "error": None})
     try:
         import torch
     except BaseException as error:  # a broken installation may raise anything, SystemExit too
         found["error"] = {"type": type(error).__name__, "text": "%s: %s" % (type(error).__name__, error)}
-        return found
+        yield found
+        return
     found["torch"] = torch.__version__
-    for part in (_torch, _prediction, _model):
+    _add(found, request, _torch, _prediction)
+    found["versions"] = _versions()
+    yield dict(found)
+    find_modules()
+    _add(found, request, _model)
+    found["versions"] = _versions()
+    yield found
+
+
+def _add(found, request, *parts):
+    """Adds what some parts find, or the first failure."""
+    for part in parts:
         try:
             found.update(part(request, found))
         except (Exception, SystemExit) as error:
             found["error"] = found["error"] or _failure(error)
-    found["versions"] = _versions()
-    return found
 
 
 def _failure(error):

@@ -83,10 +83,8 @@ class Stepper:
             batch = next(self._task.batches)
             seen = self._task.samples(batch)
         if seen != self._micro_batch:
-            raise errors.WrongBatch(
-                "a batch of %d samples was asked for, and %d came: does the loader take micro_batch, and has the data set that many?"
-                % (self._micro_batch, seen)
-            )
+            text = "a batch of %d samples was asked for, and %d came: does the loader take micro_batch, and has the data set that many?"
+            raise errors.WrongBatch(text % (self._micro_batch, seen), seen)
         self._seen_full = True
         return batch
 

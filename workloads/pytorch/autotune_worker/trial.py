@@ -57,7 +57,7 @@ def run(work, device, memory, out):
 def describe(error, phase):
     """The fields of a failed message. It keeps nothing of the error."""
     if isinstance(error, errors.WorkerError):
-        return {"type": error.failed_type, "phase": phase, "text": _shortened(str(error))}
+        return dict(error.fields(), type=error.failed_type, phase=phase, text=_shortened(str(error)))
     kind = type(error)
     name = kind.__name__ if kind.__module__ == "builtins" else kind.__module__ + "." + kind.__name__
     return {"type": name, "phase": phase, "text": _shortened(traceback_text.of(error))}

@@ -153,6 +153,7 @@ class BatchTest(unittest.TestCase):
             wire = run(self.build(*seen))
             self.assertEqual(wire.end["type"], "wrong_batch")
             self.assertRegex(wire.end["text"], "a batch of 8 samples was asked for, and %d came" % seen[-1])
+            self.assertEqual(wire.end["samples"], seen[-1])
 
 
 class StepTest(unittest.TestCase):
