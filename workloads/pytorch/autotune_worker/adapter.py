@@ -17,6 +17,9 @@ _DEFAULT = "build"
 # What the function returns, in the order in which a tuple has it. samples may be left out.
 _PARTS = ("model", "optimizer", "batches", "loss")
 
+# What a precision's parameters are: with bf16 and fp16 those of a model for autocast, or the precision's own. Others are fp32.
+_TRAINED = {"fp64": (torch.float64,), "bf16": (torch.float32, torch.bfloat16), "fp16": (torch.float32, torch.float16)}
+
 _WANTED = (
     "return model, optimizer, batches, loss: a torch.nn.Module, a torch.optim.Optimizer over its parameters, an iterable of "
     "batches of micro_batch samples such as a DataLoader, and a function loss(model, batch) that gives the mean loss"
@@ -149,7 +152,7 @@ def _check_dtype(model, precision, name):
     """Refuses a model that trains in another precision than is asked for, as after torch.set_default_dtype. Where some of its
     parameters are as they should be, the others are the user's own affair, as are those that are not trained."""
     trained = [(n, p.dtype) for n, p in model.named_parameters() if p.requires_grad and p.is_floating_point()]
-    wanted = {"fp64": (torch.float64,), "bf16": (torch.float32, torch.bfloat16), "fp16": (torch.float32, torch.float16)}.get(precision, (torch.float32,))
+    wanted = _TRAINED.get(precision, (torch.float32,))
     if trained and not any(dtype in wanted for _, dtype in trained):
         raise Usage(
             "--model %s: the model's parameters are %s (the first is %s), and --precision %s trains %s: leave the default dtype as it is, "

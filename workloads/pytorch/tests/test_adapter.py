@@ -169,6 +169,7 @@ class AdapterTest(FileTest):
         text = GOOD.replace("batch_size=micro_batch", "batch_size=micro_batch, drop_last=True")
         with self.assertRaisesRegex(WrongBatch, "64 samples was asked for.*data set has 10 samples") as raised:
             next(self.build(self.file(text, "small.py"), micro_batch=64).batches)
+        self.assertEqual(raised.exception.fields(), {"samples": 10})
         text = GOOD.replace("return model, optimizer, batches, loss", "return model, optimizer, iter([1, 2]), loss")
         batches = self.build(self.file(text, "once.py")).batches
         self.assertEqual([next(batches), next(batches)], [1, 2])
