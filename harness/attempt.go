@@ -242,20 +242,32 @@ func (a *attempt) awaitReady(ctx context.Context, patience time.Duration) *Failu
 	defer late.Stop()
 	select {
 	case in := <-a.worker.inbox:
-		switch m := in.Message.(type) {
-		case *protocol.Ready:
-			a.worker.ready = *m
-			return nil
-		case *protocol.Failed:
-			a.worker.spent = "it could not start"
-			return &Failure{Type: m.Type, Phase: m.Phase, Text: m.Text}
-		case nil:
-			return a.silence(in.Err)
+		return a.ready(in)
+	case <-a.worker.exited:
+		select {
+		case in := <-a.worker.inbox: // what it said before
+			return a.ready(in)
+		case <-time.After(time.Second): // a process that left the group may hold the pipe
+			return a.death()
 		}
-		return a.stop(FailureProtocol, fmt.Sprintf("the worker's first message was %s, not ready", protocol.Name(in.Message)))
 	case <-late.C:
 		return a.stop(FailureDeadline, fmt.Sprintf("the worker had not said ready after %v", patience))
 	case <-ctx.Done():
 		return a.stop(FailureInterrupted, "stopped while a worker started")
 	}
+}
+
+// ready handles the worker's first message.
+func (a *attempt) ready(in protocol.Incoming) *Failure {
+	switch m := in.Message.(type) {
+	case *protocol.Ready:
+		a.worker.ready = *m
+		return nil
+	case *protocol.Failed:
+		a.worker.spent = "it could not start"
+		return &Failure{Type: m.Type, Phase: m.Phase, Text: m.Text}
+	case nil:
+		return a.silence(in.Err)
+	}
+	return a.stop(FailureProtocol, fmt.Sprintf("the worker's first message was %s, not ready", protocol.Name(in.Message)))
 }

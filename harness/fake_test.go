@@ -97,6 +97,9 @@ func (fake) Run(t protocol.Trial, report func(protocol.Step) error) (protocol.Do
 	if how == "steps" {
 		done.StepsRun--
 	}
+	if how == "twice" {
+		defer func() { fmt.Fprintln(os.NewFile(4, "answers"), `{"v":1,"op":"done","steps_run":3,"memory":{}}`) }()
+	}
 	per := max(float64(t.MicroBatch)/1000, t.Seconds/float64(t.Steps)) // as if it had run as long as was asked
 	for i := range steps {
 		step := protocol.Step{Warmup: i < t.WarmupSteps, Seconds: per, Loss: &loss, Samples: samples}
@@ -182,6 +185,14 @@ func misbehave(how, value string) {
 		if err := child.Run(); err != nil {
 			panic(err)
 		}
+	case "daemon": // dies, and leaves a process of another session that holds its pipes
+		child := exec.Command("sleep", "1000")
+		child.SysProcAttr, child.ExtraFiles = &syscall.SysProcAttr{Setsid: true}, []*os.File{os.NewFile(3, "requests"), os.NewFile(4, "answers")}
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		leaveNote(child.Process.Pid)
+		os.Exit(7)
 	case "child": // leaves a process of its group behind
 		child := exec.Command("sleep", "1000")
 		if err := child.Start(); err != nil {

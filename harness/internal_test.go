@@ -119,8 +119,9 @@ func TestOutputKeepsBothEnds(t *testing.T) {
 	if err := o.close(); err != nil {
 		t.Error(err)
 	}
-	if info, err := os.Stat(log.Name()); err != nil || info.Size() > maxLog+200 {
-		t.Errorf("the log has %d bytes: %v", info.Size(), err)
+	content, err := os.ReadFile(log.Name())
+	if err != nil || len(content) > maxLog+2*logEnd || !bytes.HasPrefix(content, []byte("the reason\n")) || !bytes.HasSuffix(content, []byte("\nthe end")) {
+		t.Errorf("a log of %d bytes, %v", len(content), err)
 	}
 }
 

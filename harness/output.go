@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	// maxLog is the most that is kept of what a worker prints in one trial, in bytes.
+	// maxLog is how much of what a worker prints in one trial is logged as it comes, and logEnd how
+	// much of what follows is kept, its end, in bytes.
 	maxLog = 8 << 20
+	logEnd = 64 << 10
 	// excerptEnd is what an excerpt keeps of a trial's output at either end, in bytes. Go's
 	// runtime prints the reason of a crash first, Python last.
 	excerptEnd = 4 << 10
@@ -21,11 +23,12 @@ const (
 type output struct {
 	drained chan struct{} // closed when the worker's end of the pipe is closed
 
-	mu         sync.Mutex
-	file       *os.File // of the trial that runs
-	err        error    // the first that a log gave
-	size       int64    // printed since the trial began
-	head, tail []byte
+	mu   sync.Mutex
+	file *os.File // of the trial that runs
+	err  error    // the first that a log gave
+	size int64    // printed since the trial began
+	head []byte   // the first excerptEnd bytes
+	tail []byte   // the end of what follows the head, at least logEnd bytes of it
 }
 
 // copyOutput copies from a worker's pipe until its end, to log at first.
@@ -47,7 +50,7 @@ func (f writerFunc) Write(b []byte) (int, error) { f(b); return len(b), nil }
 func (o *output) begin(log *os.File) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.keep(0, o.file.Close())
+	o.endLog()
 	o.file, o.size, o.head, o.tail = log, 0, nil, nil
 }
 
@@ -57,7 +60,7 @@ func (o *output) write(b []byte) {
 	if room := maxLog - o.size; room > 0 {
 		o.keep(o.file.Write(b[:min(int64(len(b)), room)]))
 		if int64(len(b)) >= room {
-			o.keep(fmt.Fprintf(o.file, "\n[autotune: what follows %d bytes was left out]\n", int64(maxLog)))
+			o.keep(fmt.Fprintf(o.file, "\n[autotune: after %d bytes only the end is kept]\n", int64(maxLog)))
 		}
 	}
 	o.size += int64(len(b))
@@ -66,9 +69,21 @@ func (o *output) write(b []byte) {
 		o.head, b = append(o.head, b[:n]...), b[n:]
 	}
 	o.tail = append(o.tail, b...)
-	if extra := len(o.tail) - excerptEnd; extra > 0 {
-		o.tail = append([]byte(nil), o.tail[extra:]...)
+	if len(o.tail) > 2*logEnd { // now and then, so that little is copied
+		o.tail = append(o.tail[:0], lastOf(o.tail, logEnd)...)
 	}
+}
+
+// lastOf is the end of b, n bytes at most.
+func lastOf(b []byte, n int64) []byte { return b[max(0, int64(len(b))-n):] }
+
+// endLog writes the end of what was too much for the log, and closes it.
+func (o *output) endLog() {
+	if over := o.size - maxLog; over > 0 {
+		end := lastOf(o.tail, min(over, logEnd))
+		o.keep(fmt.Fprintf(o.file, "[autotune: %d bytes left out]\n%s", over-int64(len(end)), end))
+	}
+	o.keep(0, o.file.Close())
 }
 
 // keep remembers the first error of a log.
@@ -89,8 +104,9 @@ func (o *output) excerpt(ended bool) string {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if left := o.size - int64(len(o.head)) - int64(len(o.tail)); left > 0 {
-		return fmt.Sprintf("%s\n[%d bytes left out]\n%s", o.head, left, o.tail)
+	end := lastOf(o.tail, excerptEnd)
+	if left := o.size - int64(len(o.head)) - int64(len(end)); left > 0 {
+		return fmt.Sprintf("%s\n[%d bytes left out]\n%s", o.head, left, end)
 	}
 	return string(o.head) + string(o.tail)
 }
@@ -99,6 +115,6 @@ func (o *output) excerpt(ended bool) string {
 func (o *output) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.keep(0, o.file.Close())
+	o.endLog()
 	return o.err
 }

@@ -152,8 +152,12 @@ func (s *session) onWorker(ctx context.Context, record *TrialRecord) (*Failure, 
 	}
 	failed = s.attempt(record).run(ctx, s.request(record))
 	s.inspect(record)
-	if failed != nil && w.spent == "" && failed.explained().Fatal {
+	switch {
+	case w.spent != "":
+	case failed != nil && failed.explained().Fatal:
 		w.spent = "it can compute no more"
+	case failed == nil && miscount(s.header, *record) != "":
+		w.spent = "what it says cannot be trusted"
 	}
 	return failed, nil
 }
@@ -239,6 +243,10 @@ func (s *session) retire(next tuner.Request) {
 	if w.spent == "" && w.hasExited() {
 		w.spent = "it ended"
 		s.events.Note(fmt.Sprintf("Worker %d ended between two trials; another takes its place.", w.number))
+	}
+	if w.spent == "" && w.spoke() {
+		w.spent = "it spoke between two trials"
+		s.events.Note(fmt.Sprintf("Worker %d spoke, or closed its pipe, between two trials; another takes its place.", w.number))
 	}
 	if w.spent != "" || next.Fresh && w.trials > 0 || s.noReset && w.trials > 0 {
 		s.stopWorker()

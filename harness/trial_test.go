@@ -280,6 +280,41 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 	}
 }
 
+// TestWorkerThatDoesNotStartAndIsHeldOpen does not wait for a worker that died while another process holds its pipes.
+func TestWorkerThatDoesNotStartAndIsHeldOpen(t *testing.T) {
+	notes := filepath.Join(t.TempDir(), "pids")
+	w := workload()
+	w.Env = append(w.Env, startScript+"=daemon", notesFile+"="+notes)
+	w.StartTimeout = 10 * time.Minute
+	run, err := harness.Bench(context.Background(), harness.Options{Dir: t.TempDir(), Plan: plan(t, benchSettings("1..8"), w), Workload: w})
+	for _, id := range pids(t, notes) {
+		_ = syscall.Kill(id, syscall.SIGKILL)
+	}
+	if !errors.Is(err, harness.ErrNoEngine) || run.Judged()[0].Status != tuner.Crashed {
+		t.Errorf("error %v, judged %+v", err, run.Judged())
+	}
+}
+
+// TestAnswerTooMuch replaces a worker that answers a trial twice: the trials after it are not hurt.
+func TestAnswerTooMuch(t *testing.T) {
+	w := workload("8=twice")
+	s := tuneSettings()
+	s.Batch = "1..128"
+	run, err := harness.Tune(context.Background(), harness.Options{Dir: t.TempDir(), Plan: plan(t, s, w), Workload: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := 0
+	for _, trial := range run.Judged() {
+		if trial.Status != tuner.OK && trial.Status != tuner.OOM {
+			bad++
+		}
+	}
+	if bad != 1 || run.Trials[0].Worker == run.Trials[1].Worker || run.Recommendation.MicroBatch != 80 {
+		t.Errorf("judged %+v, recommended %d", run.Judged(), run.Recommendation.MicroBatch)
+	}
+}
+
 func TestWorkerProgramIsMissing(t *testing.T) {
 	w := workload()
 	w.Command = []string{filepath.Join(t.TempDir(), "nothing")}

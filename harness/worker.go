@@ -103,6 +103,16 @@ func (w *worker) hasExited() bool {
 	}
 }
 
+// spoke says whether the worker has said something, or closed its pipe, though nothing was asked of it.
+func (w *worker) spoke() bool {
+	select {
+	case <-w.inbox:
+		return true
+	default:
+		return false
+	}
+}
+
 // exitsWithin waits for the end of the process.
 func (w *worker) exitsWithin(patience time.Duration) bool {
 	select {
