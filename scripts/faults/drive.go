@@ -197,7 +197,9 @@ func driveSignal(d *drive) {
 	p, err := d.start(d.job, func(t told) {
 		if t.Begin == d.job.Fault.Trial {
 			<-started
-			time.AfterFunc(delay, func() { d.fired = time.Now(); _ = p.command.Process.Signal(signal) })
+			time.Sleep(delay)
+			d.fired = time.Now()
+			_ = p.command.Process.Signal(signal)
 		}
 	})
 	if err != nil {
