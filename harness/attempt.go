@@ -143,6 +143,8 @@ func (a *attempt) step(s *protocol.Step) *Failure {
 	switch {
 	case s.Seconds < 0 || s.DeviceSeconds != nil && *s.DeviceSeconds < 0:
 		return a.stop(FailureProtocol, fmt.Sprintf("a step of %v seconds was reported", s.Seconds))
+	case s.HeldBytes < 0:
+		return a.stop(FailureProtocol, fmt.Sprintf("%d bytes held after a step were reported", s.HeldBytes))
 	case s.Warmup && len(r.StepSeconds) > 0:
 		return a.stop(FailureProtocol, "a warm-up step was reported after a timed step")
 	case s.Warmup:
@@ -151,6 +153,9 @@ func (a *attempt) step(s *protocol.Step) *Failure {
 		r.StepSeconds = append(r.StepSeconds, s.Seconds)
 		if s.DeviceSeconds != nil {
 			r.DeviceSeconds = append(r.DeviceSeconds, *s.DeviceSeconds)
+		}
+		if s.HeldBytes > 0 {
+			r.Held = append(r.Held, Held{len(r.StepSeconds), s.HeldBytes})
 		}
 	}
 	r.Losses = append(r.Losses, s.Loss)

@@ -24,7 +24,7 @@ const secondsTolerance = 0.05
 func Judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Trial, string) {
 	trial := tuner.Trial{
 		Number: t.Number, Config: t.Config, Purpose: t.Purpose,
-		PeakBytes: t.Memory.Peak[h.LimitOn], StepSeconds: t.StepSeconds, WallSeconds: t.WallSeconds,
+		PeakBytes: t.Memory.Peak[h.LimitOn], StepSeconds: steadySteps(t), WallSeconds: t.WallSeconds,
 	}
 	if t.Failure != nil {
 		trial.Came = t.Failure.Samples
@@ -32,6 +32,7 @@ func Judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Trial, string)
 	status, reason := judge(h, earlier, t)
 	trial.Status = status
 	trial.Cause = causeOf(t, trial, reason)
+	observe(&trial, t)
 	return trial, reason
 }
 

@@ -119,6 +119,8 @@ type TrialRecord struct {
 	StepsRun      int        `json:"steps_run"` // as the worker says; 0 where it did not end
 	// DeviceSeconds are the timed steps' times by the device's own events; absent: the device has none.
 	DeviceSeconds []float64 `json:"device_seconds,omitempty"`
+	// Held is what the worker held after some of the timed steps, in their order; absent: it does not look.
+	Held []Held `json:"held,omitempty"`
 	// SkippedSteps is how many steps changed no weight, because a gradient of fp16 was not finite.
 	SkippedSteps int `json:"skipped_steps,omitempty"`
 	// WallSeconds is from the request to the record, the start of a worker included.
@@ -129,6 +131,12 @@ type TrialRecord struct {
 	// SeenPeakBytes is the highest resident set seen from outside, in bytes; 0: not seen.
 	SeenPeakBytes int64    `json:"seen_peak_bytes"`
 	Failure       *Failure `json:"failure"` // null: the worker ended the trial with done
+}
+
+// Held is what a worker held when a step had ended.
+type Held struct {
+	Step  int   `json:"step"`  // number of the timed step, from 1
+	Bytes int64 `json:"bytes"` // of the resident set, or on a device of tensors
 }
 
 // Failure is what was seen of a failure: never what it means.

@@ -33,6 +33,8 @@ type BenchResult struct {
 	// Seen is the highest use known of any repeat, those that did not fit included, in bytes; null where nothing was seen.
 	Seen    *int64 `json:"highest_seen_bytes"`
 	LimitOn string `json:"limit_on"`
+	// Warnings are sentences on what makes figures of repeats doubtful; absent: nothing does.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // benchResults are a run's configurations in the form that bench prints.
@@ -49,6 +51,9 @@ func benchResults(d *digest) []BenchResult {
 			r.Trials = append(r.Trials, trial.Number)
 			if trial.Seen > 0 && (r.Seen == nil || trial.Seen > *r.Seen) {
 				r.Seen = &trial.Seen
+			}
+			for _, warning := range trial.Warnings {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("trial %d: %s", trial.Number, warning))
 			}
 			if trial.ran() {
 				r.Repeats = append(r.Repeats, trial.Throughput.Median)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"autotune/tuner/stats"
@@ -16,7 +17,7 @@ var csvHeader = []string{
 	"trial", "repeat", "purpose", "precision", "knobs", "micro_batch", "accumulation_steps", "status",
 	"throughput_samples_per_second", "throughput_low", "throughput_high", "timed_steps", "peak_memory_bytes",
 	"seen_peak_bytes", "wall_seconds", "worker", "started", "failure_type", "failure_phase", "failure_text",
-	"median_step_seconds", "median_device_step_seconds", "skipped_steps", "allocator_retries",
+	"median_step_seconds", "median_device_step_seconds", "skipped_steps", "allocator_retries", "warnings",
 }
 
 // trialsCSV is every trial of the run, one a row, in the order run. A value that
@@ -51,7 +52,7 @@ func csvRow(r result) []string {
 		failure = []string{f.Type, f.Phase, f.Text}
 	}
 	return append(append(row, failure...), decimal(medianOf(r.StepSeconds)), decimal(medianOf(r.Record.DeviceSeconds)),
-		whole(int64(r.Record.SkippedSteps)), whole(r.Record.Memory.AllocatorRetries))
+		whole(int64(r.Record.SkippedSteps)), whole(r.Record.Memory.AllocatorRetries), strings.Join(r.Warnings, "; "))
 }
 
 // csvMemory are the cells of the counters.

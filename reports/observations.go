@@ -14,12 +14,30 @@ func (d *digest) observations() []finding {
 	var list []finding
 	for _, f := range []finding{
 		{"Retries", d.retriesText()}, {"Fragmented", d.fragmentedText()}, {"In use", d.othersText()}, {"Skipped", d.skippedText()},
+		{"Doubtful", d.doubtsText()},
 	} {
 		if f.Text != "" {
 			list = append(list, f)
 		}
 	}
 	return list
+}
+
+// doubtsText is the first warning of a bench's repeats, and how many others have one. Those that bear on a
+// recommendation are among its notes.
+func (d *digest) doubtsText() string {
+	if d.Header.Settings.Command != harness.CommandBench {
+		return ""
+	}
+	first, trials := "", 0
+	for _, r := range d.results {
+		if len(r.Warnings) > 0 {
+			if trials++; trials == 1 {
+				first = fmt.Sprintf("trial %d (%s): %s", r.Number, r.Config, r.Warnings[0])
+			}
+		}
+	}
+	return first + others(trials)
 }
 
 // maxReasons is the most reasons of failures that the answer tells.

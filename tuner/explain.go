@@ -81,6 +81,13 @@ func (t *Tuner) notes(best Config, figures Trial) []string {
 	if figures.Config != best {
 		note("the figures are those of trial %d, with %d accumulation steps instead of %d", figures.Number, figures.Accumulation, best.Accumulation)
 	}
+	for _, trial := range h.trials {
+		if trial.Config == best || trial.GrowthBytes > 0 {
+			for _, warning := range trial.Warnings {
+				note("trial %d (%s): %s", trial.Number, trial.Config, warning)
+			}
+		}
+	}
 	if t.goal.HeadroomBytes > 0 && figures.PeakBytes == 0 {
 		note("the peak of the recommendation is not known, and so whether it leaves the headroom")
 	}

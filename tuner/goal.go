@@ -20,7 +20,8 @@ type Goal struct {
 	Objective Objective
 	// LimitBytes is the memory limit; 0: none, only a real failure ends the search.
 	LimitBytes int64
-	// HeadroomBytes is what the recommendation must leave of the limit; the border ignores it. 0: none.
+	// HeadroomBytes is what the recommendation must leave of the limit; the border ignores it. 0: by how
+	// much the peaks of one configuration were seen to differ.
 	HeadroomBytes int64
 	// MaxTrials is the most trials before the soak; 0: no bound.
 	MaxTrials int

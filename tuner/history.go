@@ -12,6 +12,8 @@ type history struct {
 	// well, which is what may be recommended.
 	fitting, safe map[ledgerKey]*ledger
 	speed         *speedModel // of the trials; nil: to be fitted
+	// margin is what a recommendation must leave of the limit, in bytes.
+	margin int64
 }
 
 // digest makes the history of the trials.
@@ -27,6 +29,7 @@ func digest(trials []Trial, goal Goal) *history {
 		h.collapsed = append(h.collapsed, h.trials[i])
 		h.trials[i].Status = OOM
 	}
+	h.margin = h.findMargin()
 	for _, t := range h.trials {
 		h.add(t)
 	}
@@ -56,7 +59,7 @@ func (h *history) safeLimit() int64 {
 	if h.goal.LimitBytes == 0 {
 		return 0
 	}
-	return max(1, h.goal.LimitBytes-h.goal.HeadroomBytes)
+	return max(1, h.goal.LimitBytes-h.margin)
 }
 
 // add enters one trial into the ledgers. A set that is unsupported is left; where it ran

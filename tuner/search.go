@@ -206,9 +206,9 @@ func (t *Tuner) nextBorder() (Request, bool) {
 	return Request{}, false
 }
 
-// wantsSafeBorder says whether the largest size that leaves the headroom is wanted beside the border.
+// wantsSafeBorder says whether the largest size that leaves the margin is wanted beside the border.
 func (t *Tuner) wantsSafeBorder() bool {
-	return t.goal.Objective == Batch && t.goal.HeadroomBytes > 0 && t.space.GlobalBatch == 0
+	return t.goal.Objective == Batch && t.digest().margin > 0 && t.space.GlobalBatch == 0
 }
 
 func (t *Tuner) fitSearch(set Set, class int) borderSearch {

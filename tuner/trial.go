@@ -61,6 +61,11 @@ type Trial struct {
 	// not the one that was asked for; 0: not known. A batch that is smaller than asked is all that
 	// the data have: no larger one is tried.
 	Came int
+	// GrowthBytes is by how much the memory of a long run would grow beyond the peak, in bytes, as a Soak
+	// showed it; 0: it does not grow. A recommendation leaves room for it.
+	GrowthBytes int64
+	// Warnings are sentences on what makes the trial's figures doubtful; they go with its recommendation.
+	Warnings []string
 	// Cause is a text that failures of one cause have in common, whatever the size; empty: not known.
 	Cause string
 }

@@ -84,7 +84,7 @@ func addSeedFlag(f *pflag.FlagSet, s *harness.Settings) {
 // addSearchFlags adds the flags that only a search has.
 func addSearchFlags(f *pflag.FlagSet, s *harness.Settings) {
 	f.Var(text{&s.Objective, oneOf(harness.Objectives()...)}, "objective", "`NAME` of what is best: "+strings.Join(harness.Objectives(), ", "))
-	f.Var(text{&s.Headroom, checkHeadroom}, "headroom", "`SIZE` or share of the limit that the recommendation must leave, such as 64MiB or 10%")
+	f.Var(text{&s.Headroom, checkHeadroom}, "headroom", "`SIZE` or share of the limit that the recommendation must leave, such as 64MiB or 10%; without it, by how much peaks were seen to differ")
 	f.Var(count{&s.MaxTrials, 0}, "max-trials", "`N` trials at most, the soak not counted; 0: no bound")
 	f.Var(seconds{value: &s.MaxTime}, "max-time", "`DURATION` of the search at most, resumed time included; 0: no bound")
 	f.Var(seconds{value: &s.Soak}, "soak", "least `DURATION` of the last, proving run of the winner; 0: none")

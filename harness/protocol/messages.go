@@ -141,7 +141,13 @@ type Step struct {
 	Samples int      `json:"samples"` // samples that the step really saw
 	// DeviceSeconds is the step's time by the device's own events; null: the device has none.
 	DeviceSeconds *float64 `json:"device_seconds,omitempty"`
+	// HeldBytes is what was held when the step had ended: of the host the resident set, of a device what
+	// tensors have there; 0: not looked at. Growth from step to step is told by it.
+	HeldBytes int64 `json:"held_bytes,omitempty"`
 }
+
+// HeldEvery is the least time between two looks at what is held, in seconds: a look costs time too.
+const HeldEvery = 0.05
 
 // Done ends a trial that ran to its end.
 type Done struct {

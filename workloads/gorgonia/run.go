@@ -49,6 +49,7 @@ func train[T model.Float](t protocol.Trial, graph *model.Graph, report func(prot
 func steps[T model.Float](t protocol.Trial, tr *trainer[T], phase *string, report func(protocol.Step) error) (int, error) {
 	var n, timed int
 	var seconds float64
+	var looked time.Time // when what is held was
 	for timed < t.Steps || seconds < t.Seconds {
 		warmup := n < t.WarmupSteps
 		if *phase = phaseStep; warmup {
@@ -65,7 +66,12 @@ func steps[T model.Float](t protocol.Trial, tr *trainer[T], phase *string, repor
 			timed++
 			seconds += took
 		}
-		if err := report(protocol.Step{Warmup: warmup, Seconds: took, Loss: protocol.Finite(loss), Samples: samples}); err != nil {
+		step := protocol.Step{Warmup: warmup, Seconds: took, Loss: protocol.Finite(loss), Samples: samples}
+		if !warmup && time.Since(looked).Seconds() >= protocol.HeldEvery {
+			looked = time.Now()
+			step.HeldBytes, _ = readResident() // 0 where it cannot be read
+		}
+		if err := report(step); err != nil {
 			return n, err
 		}
 	}

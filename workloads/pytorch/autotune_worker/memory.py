@@ -59,6 +59,10 @@ class CpuMeter:
     def sample(self):
         """Reads what has no peak counter of its own."""
 
+    def held(self):
+        """Bytes of this process in memory now; None: the system does not say."""
+        return resident.now()
+
     def read(self):
         """The memory of a done or failed message, after the steps."""
         peak = {}
@@ -150,6 +154,10 @@ class CudaMeter:
             now["other_processes"] = max(0, total - free - reserved - self._context)
         for name, size in now.items():
             self._sampled[name] = max(size, self._sampled.get(name, 0))
+
+    def held(self):
+        """Bytes that tensors have on the device now."""
+        return self._cuda.memory_allocated(self._device.place)
 
     def read(self):
         """The memory of a done or failed message, after the steps."""

@@ -1,6 +1,7 @@
 """One trial: the model is built, warmed up and timed, and everything is let go of again."""
 
 import re
+import time
 
 import torch
 
@@ -10,6 +11,9 @@ from autotune_worker.precision import Precision
 # Warm-up goes on for so many steps at most, until the loss scaler has let one through: the first one through makes the
 # optimizer's state, which belongs to the peak.
 _LONGEST_WARMUP = 20
+
+# The least time between two looks at what is held, in seconds: a look costs time too.
+_HELD_EVERY = 0.05
 
 # A longer text of an error keeps its beginning and its end, each of half so many characters; a line of the protocol has
 # room for it, whatever JSON makes of it.
@@ -84,6 +88,7 @@ class _Trial:
         self._task = None
         self._stepper = None
         self._run = self._skipped = 0
+        self._looked = 0.0  # when what is held was
 
     def train(self):
         self._check()
@@ -131,5 +136,13 @@ class _Trial:
         step = self._stepper.timed()
         self._run += 1
         self._skipped += step.skipped
-        self._out.step(step, warmup)
+        self._out.step(step, warmup, None if warmup else self._held())
         return step.seconds
+
+    def _held(self):
+        """What is held now, where it was not looked at for a while; else None."""
+        now = time.perf_counter()
+        if now - self._looked < _HELD_EVERY:
+            return None
+        self._looked = now
+        return self._meter.held()

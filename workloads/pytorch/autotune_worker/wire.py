@@ -45,11 +45,13 @@ class Wire:
         self._flush()
         self._timed = 0
 
-    def step(self, step, warmup):
-        """Sends a step (steps.Step), or holds it back for a moment."""
+    def step(self, step, warmup, held=None):
+        """Sends a step (steps.Step) with the bytes held after it (None: not looked at), or holds it back for a moment."""
         fields = {"warmup": warmup, "seconds": step.seconds, "loss": step.loss if math.isfinite(step.loss) else None, "samples": step.samples}
         if step.device_seconds is not None:
             fields["device_seconds"] = step.device_seconds
+        if held:
+            fields["held_bytes"] = held
         now = time.perf_counter()
         if not self._held:
             self._since = now

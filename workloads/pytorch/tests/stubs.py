@@ -48,10 +48,12 @@ class Wire:
 
     def __init__(self):
         self.steps = []  # (step, warmup)
+        self.held = []  # bytes after each step; None: not looked at
         self.ends = []  # (op, fields)
 
-    def step(self, step, warmup):
+    def step(self, step, warmup, held=None):
         self.steps.append((step, warmup))
+        self.held.append(held)
 
     def say(self, op, **fields):
         self.ends.append((op, fields))

@@ -50,6 +50,14 @@ class DoneTest(unittest.TestCase):
         wire = run(steps=1, seconds=0.05)
         self.assertGreaterEqual(sum(step.seconds for step, warmup in wire.steps if not warmup), 0.05)
 
+    def test_what_is_held_is_looked_at_now_and_then(self):
+        wire = run(steps=3, seconds=0.3)
+        looks = [held for held in wire.held if held is not None]
+        self.assertEqual(wire.held[:2], [None, None])  # of warm-up steps
+        self.assertIsNotNone(wire.held[2])
+        self.assertTrue(all(held > 0 for held in looks))
+        self.assertLess(len(looks), len(wire.steps) - 2)
+
     def test_memory(self):
         found = run(limit_bytes=1 << 30).end["memory"]
         self.assertEqual((found["baseline_bytes"]["tensors"], found["after_bytes"]["tensors"]), (0, 0))

@@ -51,15 +51,15 @@ class LineTest(unittest.TestCase):
         except BlockingIOError:
             return []
 
-    def step(self, seconds=0.001, loss=1.0, warmup=False, device=None):
-        self.wire.step(steps.Step(seconds, device, loss, 8, False), warmup)
+    def step(self, seconds=0.001, loss=1.0, warmup=False, device=None, held=None):
+        self.wire.step(steps.Step(seconds, device, loss, 8, False), warmup, held)
 
     def test_fields_of_a_step(self):
         self.step(0.5, float("nan"), True)
-        self.step(0.5, 2.0, False, 0.25)
+        self.step(0.5, 2.0, False, 0.25, 4096)
         first, second = self.lines()
         self.assertEqual(first, {"v": 1, "op": "step", "warmup": True, "seconds": 0.5, "loss": None, "samples": 8})
-        self.assertEqual((second["device_seconds"], second["loss"]), (0.25, 2.0))
+        self.assertEqual((second["device_seconds"], second["loss"], second["held_bytes"]), (0.25, 2.0, 4096))
 
     def test_short_steps_are_held_back(self):
         self.step(warmup=True)
