@@ -19,12 +19,12 @@ var (
 
 // causeOf is what failures for one reason have in common: the type, and the first line
 // without its numbers, which are often of the size. Empty for a trial that did not fail,
-// and for a batch that is smaller than was asked for, whose size is known (Trial.Came).
+// and for batches whose size is known to be another (Trial.Came).
 func causeOf(t TrialRecord, trial tuner.Trial, reason string) string {
 	switch {
 	case trial.Status == tuner.OK || trial.Status == tuner.OOM || trial.Status == tuner.Diverged || trial.Status == tuner.Interrupted:
 		return ""
-	case 0 < trial.Came && trial.Came < trial.MicroBatch:
+	case trial.Came > 0:
 		return ""
 	case t.Failure == nil:
 		return numbersIn.ReplaceAllString(reason, "#")

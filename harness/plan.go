@@ -15,6 +15,9 @@ import (
 const (
 	// DefaultTrialTimeout is what one trial may take, in seconds.
 	DefaultTrialTimeout = 120.0
+	// DefaultTargetError is how precisely a search measures its finalists: half the 95% interval of their
+	// median, as a part of it. It is as much as two throughputs may differ and count as equal.
+	DefaultTargetError = 0.02
 	// DefaultRepeat is the number of fresh workers that bench runs a configuration in: the least
 	// for which the distribution-free 95% interval of a median is finite.
 	DefaultRepeat = 6
@@ -121,6 +124,7 @@ func goalOf(h Header) tuner.Goal {
 	g := tuner.Goal{
 		Objective:     tuner.Objective(h.Settings.Objective),
 		HeadroomBytes: h.Headroom,
+		TargetError:   h.Settings.TargetError,
 		MaxTrials:     h.Settings.MaxTrials,
 		MaxSeconds:    h.Settings.MaxTime,
 	}

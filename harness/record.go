@@ -41,11 +41,12 @@ type Settings struct {
 	MemoryLimit  string            `json:"memory_limit"` // as written; empty: the default
 	Headroom     string            `json:"headroom"`     // as written; empty: none
 	Objective    string            `json:"objective"`
-	MaxTrials    int               `json:"max_trials"`            // 0: no bound
-	MaxTime      float64           `json:"max_time_seconds"`      // 0: no bound
-	TrialTimeout float64           `json:"trial_timeout_seconds"` // of one trial, start-up not counted
-	Soak         float64           `json:"soak_seconds"`          // 0: none
-	Repeat       int               `json:"repeat,omitempty"`      // bench: fresh workers per configuration
+	TargetError  float64           `json:"target_error,omitempty"` // a part of 1; 0: finalists are not measured again
+	MaxTrials    int               `json:"max_trials"`             // 0: no bound
+	MaxTime      float64           `json:"max_time_seconds"`       // 0: no bound
+	TrialTimeout float64           `json:"trial_timeout_seconds"`  // of one trial, start-up not counted
+	Soak         float64           `json:"soak_seconds"`           // 0: none
+	Repeat       int               `json:"repeat,omitempty"`       // bench: fresh workers per configuration
 	Seed         uint64            `json:"seed"`
 }
 

@@ -131,7 +131,7 @@ func (h *history) speeds() *speedModel {
 // timed, else predicted.
 func (h *history) logRate(c Config, model *speedModel) float64 {
 	if h.timed(c) {
-		return math.Log(throughputOf(c, secondsOf(h.ran(c))).Median)
+		return math.Log(throughputOf(c, secondsOf(h.measured(c))).Median)
 	}
 	log, _ := model.predict(c)
 	return log

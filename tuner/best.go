@@ -79,7 +79,7 @@ func (t *Tuner) leanestEqual(fastest Config) Config {
 // apart. The model, which sees the other sizes too, must agree: of many
 // configurations some look faster than they are.
 func (h *history) equallyFast(a, b Config) bool {
-	ratio, err := stats.CompareRatio(ratesOf(b, h.ran(b)), ratesOf(a, h.ran(a)))
+	ratio, err := stats.CompareRatio(ratesOf(b, h.measured(b)), ratesOf(a, h.measured(a)))
 	if err != nil { // one has no step times
 		return false
 	}

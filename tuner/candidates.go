@@ -42,14 +42,13 @@ func (s Space) candidateSizes(largest int) []int {
 func (t *Tuner) candidates() []Config {
 	h := t.digest()
 	var found []Config
-	most := h.mostSamples()
 	for _, set := range t.space.Sets {
 		if !t.usable(set) {
 			continue
 		}
 		for _, size := range t.space.candidateSizes(t.largestKnown(set)) {
-			if most > 0 && size > most {
-				break
+			if !h.allows(size) {
+				continue
 			}
 			for _, steps := range t.space.steps(size) {
 				c := Config{Precision: set.Precision, Knobs: set.Knobs, MicroBatch: size, Accumulation: steps}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // reason says in a sentence why the configuration is the best.
@@ -88,10 +89,36 @@ func (t *Tuner) notes(best Config, figures Trial) []string {
 			}
 		}
 	}
+	if equal := t.equals(best); equal != "" {
+		note("equally fast as far as the measurements tell: %s", equal)
+	}
 	if t.goal.HeadroomBytes > 0 && figures.PeakBytes == 0 {
 		note("the peak of the recommendation is not known, and so whether it leaves the headroom")
 	}
 	return append(notes, t.fuzzyNotes()...)
+}
+
+// equals lists the configurations of the finals that are as fast as the best one, itself first, with
+// their throughputs; empty: there is no other.
+func (t *Tuner) equals(best Config) string {
+	h := t.digest()
+	if t.goal.Objective != Throughput || h.rounds(best) == 0 {
+		return ""
+	}
+	var others []string
+	text := func(c Config) string {
+		i := throughputOf(c, secondsOf(h.measured(c)))
+		return fmt.Sprintf("%s (%.4g, %.4g to %.4g samples/s)", c, i.Median, i.Low, i.High)
+	}
+	for _, c := range t.proven() {
+		if c != best && h.rounds(c) > 0 && h.equallyFast(c, best) {
+			others = append(others, text(c))
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return strings.Join(append([]string{text(best)}, others...), ", ")
 }
 
 // fuzzyNotes names the sizes that ran once and did not fit another time.

@@ -56,6 +56,25 @@ func TestDataSmallerThanTheBorder(t *testing.T) {
 	})
 }
 
+// A loader that gives one number of samples whatever is asked for is trained with that number.
+func TestLoaderWithItsOwnBatch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		own := rapid.IntRange(1, 1000).Draw(t, "samples of each batch")
+		d := plain(2000)
+		run := blighted(d, func(r tuner.Request) (tuner.Status, int, string) {
+			if r.MicroBatch != own {
+				return tuner.Invalid, own, ""
+			}
+			return "", 0, ""
+		})
+		objective := rapid.SampledFrom([]tuner.Objective{tuner.Throughput, tuner.Batch}).Draw(t, "objective")
+		f := search{space: oneSet(1024), goal: tuner.Goal{Objective: objective, LimitBytes: d.limit, SoakSteps: 2}, run: run}.finish(t)
+		if r := f.recommend(t); r.MicroBatch != own || len(f.trials) > 6 {
+			t.Fatalf("recommended %v after %d trials, want %d: %v", r.Config, len(f.trials), own, f.requests)
+		}
+	})
+}
+
 // What fails whatever the size is left after three trials of each set.
 func TestFailuresThatAreNoneOfTheSize(t *testing.T) {
 	for _, objective := range []tuner.Objective{tuner.Throughput, tuner.Batch, tuner.Memory} {

@@ -119,22 +119,38 @@ func (h *history) failed(c Config) bool {
 	return slices.ContainsFunc(h.trials, func(t Trial) bool { return t.Config == c && t.Status != OK })
 }
 
-// mostSamples is the most samples that a batch can have, where a trial got fewer than it
-// asked for; 0: none did. A size that ran is no larger than the data, whatever came elsewhere.
-func (h *history) mostSamples() int {
-	least, ran := 0, 0
+// samples are the least and the most samples that a batch can have, where batches came with other numbers than
+// were asked for; 0: not bounded. Data that are too few bound them from above, a loader that has
+// its own number from below as well. A size that ran is within the bounds, whatever came elsewhere.
+func (h *history) samples() (least, most int) {
+	smallest, largest := 0, 0 // that ran
 	for _, t := range h.trials {
 		switch {
 		case t.Status == OK:
-			ran = max(ran, t.MicroBatch)
-		case t.Status == Invalid && 0 < t.Came && t.Came < t.MicroBatch && (least == 0 || t.Came < least):
-			least = t.Came
+			largest = max(largest, t.MicroBatch)
+			if smallest == 0 || t.MicroBatch < smallest {
+				smallest = t.MicroBatch
+			}
+		case t.Status != Invalid || t.Came == 0:
+		case t.Came > t.MicroBatch:
+			least = max(least, t.Came)
+		case most == 0 || t.Came < most:
+			most = t.Came
 		}
 	}
-	if least == 0 {
-		return 0
+	if most > 0 {
+		most = max(most, largest)
 	}
-	return max(least, ran)
+	if smallest > 0 {
+		least = min(least, smallest)
+	}
+	return least, most
+}
+
+// allows says whether a batch may have that many samples.
+func (h *history) allows(size int) bool {
+	least, most := h.samples()
+	return size >= least && (most == 0 || size <= most)
 }
 
 // alike gives the sizes, as tried, of a set all of whose trials failed for one cause that is not

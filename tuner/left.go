@@ -27,6 +27,9 @@ func (t *Tuner) Left() (trials int, seconds float64) {
 		return trials, soak
 	}
 	search := t.searchLeft()
+	if r.Purpose == Final {
+		search = t.finalsLeft()
+	}
 	ran, took := t.searched()
 	perTrial := 0.0
 	if ran > 0 {

@@ -129,7 +129,7 @@ func (t *Tuner) border(set Set, class int) Border {
 	}
 	switch {
 	case low+1 < len(search.sizes):
-	case len(search.sizes) < len(t.space.Sizes):
+	case len(search.sizes) == 0 || search.sizes[len(search.sizes)-1] < t.space.Sizes[len(t.space.Sizes)-1]:
 		b.Bound = BoundData
 		return b
 	default:

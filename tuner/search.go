@@ -89,9 +89,9 @@ func (t *Tuner) stages() []func() (Request, bool) {
 	case t.goal.Objective == Batch:
 		return []func() (Request, bool){t.nextSmallest, t.nextBorder, t.nextLargest, t.nextUntimed}
 	case len(t.space.Sets) == 1:
-		return []func() (Request, bool){t.nextSmallest, t.nextBorder, t.nextPromising, t.nextLean, t.nextUntimed, t.nextBorder}
+		return []func() (Request, bool){t.nextSmallest, t.nextBorder, t.nextPromising, t.nextLean, t.nextUntimed, t.nextBorder, t.nextFinal}
 	default:
-		return []func() (Request, bool){t.nextSmallest, t.nextPromising, t.nextLean, t.nextUntimed, t.nextBorder}
+		return []func() (Request, bool){t.nextSmallest, t.nextPromising, t.nextLean, t.nextUntimed, t.nextBorder, t.nextFinal}
 	}
 }
 
@@ -173,17 +173,13 @@ func (t *Tuner) usable(set Set) bool {
 	return !all && t.digest().usable(set)
 }
 
-// sizes are those that are allowed and not above what the data have.
+// sizes are those that are allowed and that batches can have.
 func (t *Tuner) sizes() []int {
-	most := t.digest().mostSamples()
-	if most == 0 {
+	least, most := t.digest().samples()
+	if least == 0 && most == 0 {
 		return t.space.Sizes
 	}
-	above := slices.IndexFunc(t.space.Sizes, func(size int) bool { return size > most })
-	if above < 0 {
-		return t.space.Sizes
-	}
-	return t.space.Sizes[:above]
+	return slices.DeleteFunc(slices.Clone(t.space.Sizes), func(size int) bool { return size < least || most > 0 && size > most })
 }
 
 // nextBorder asks for the next trial that narrows the border of a set.

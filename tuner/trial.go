@@ -22,6 +22,7 @@ type Purpose string
 const (
 	Fit   Purpose = "fit"   // to see whether the size fits: at least two optimizer steps and three passes
 	Time  Purpose = "time"  // to measure throughput
+	Final Purpose = "final" // to measure throughput again, in turn with others that may be as fast
 	Soak  Purpose = "soak"  // the winner again, longer, in a fresh process
 	Bench Purpose = "bench" // one repeat of a given configuration, in a fresh process
 	// Predict is no trial: the engine is to say without running what memory the set needs
@@ -58,8 +59,8 @@ type Trial struct {
 	// WallSeconds is the time that the trial took in all, in seconds.
 	WallSeconds float64
 	// Came is the number of samples that came in a micro-batch of an Invalid trial, where it was
-	// not the one that was asked for; 0: not known. A batch that is smaller than asked is all that
-	// the data have: no larger one is tried.
+	// not the one that was asked for; 0: not known. A batch that is smaller than asked is all
+	// that the data have: no larger one is tried. A larger one is a loader's own number: no smaller one is.
 	Came int
 	// GrowthBytes is by how much the memory of a long run would grow beyond the peak, in bytes, as a Soak
 	// showed it; 0: it does not grow. A recommendation leaves room for it.

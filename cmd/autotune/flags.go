@@ -25,6 +25,7 @@ func defaultSettings(command string) harness.Settings {
 	if command == harness.CommandTune {
 		s.Objective = string(tuner.Throughput)
 		s.Soak = 5
+		s.TargetError = harness.DefaultTargetError
 	} else {
 		s.Repeat = harness.DefaultRepeat
 	}
@@ -85,6 +86,7 @@ func addSeedFlag(f *pflag.FlagSet, s *harness.Settings) {
 func addSearchFlags(f *pflag.FlagSet, s *harness.Settings) {
 	f.Var(text{&s.Objective, oneOf(harness.Objectives()...)}, "objective", "`NAME` of what is best: "+strings.Join(harness.Objectives(), ", "))
 	f.Var(text{&s.Headroom, checkHeadroom}, "headroom", "`SIZE` or share of the limit that the recommendation must leave, such as 64MiB or 10%; without it, by how much peaks were seen to differ")
+	f.Var(percentage{&s.TargetError}, "target-error", "`PERCENT` that throughputs of finalists may be off: they run in turn until half their 95% interval is within it; 0%: no finals")
 	f.Var(count{&s.MaxTrials, 0}, "max-trials", "`N` trials at most, the soak not counted; 0: no bound")
 	f.Var(seconds{value: &s.MaxTime}, "max-time", "`DURATION` of the search at most, resumed time included; 0: no bound")
 	f.Var(seconds{value: &s.Soak}, "soak", "least `DURATION` of the last, proving run of the winner; 0: none")

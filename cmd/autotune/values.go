@@ -214,3 +214,23 @@ func (n seed) Set(s string) error {
 	*n.value = value
 	return nil
 }
+
+// percentage is a part of 1, written as a percentage from 0% to below 100%.
+type percentage struct{ value *float64 }
+
+// Type is the name of the kind of value.
+func (p percentage) Type() string { return "percentage" }
+
+// String is the value as a flag has it.
+func (p percentage) String() string { return strconv.FormatFloat(*p.value*100, 'g', -1, 64) + "%" }
+
+// Set reads the value.
+func (p percentage) Set(s string) error {
+	number, found := strings.CutSuffix(s, "%")
+	value, err := strconv.ParseFloat(number, 64)
+	if !found || err != nil || !(value >= 0 && value < 100) {
+		return errors.New("not a percentage from 0% to below 100%, such as 2%")
+	}
+	*p.value = value / 100
+	return nil
+}

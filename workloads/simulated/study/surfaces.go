@@ -81,7 +81,7 @@ func searchSurface(s recorded.Surface, order Order) ([]tuner.Trial, tuner.Recomm
 	var trials []tuner.Trial
 	space := s.Space()
 	order(space.Sets)
-	goal := tuner.Goal{Objective: "throughput", LimitBytes: s.MemoryBytes, MaxTrials: s.Budget()}
+	goal := tuner.Goal{Objective: "throughput", LimitBytes: s.MemoryBytes, MaxTrials: s.Budget(), TargetError: targetError}
 	for len(trials) < maxTrials {
 		t, err := tuner.New(space, goal)
 		if err != nil {

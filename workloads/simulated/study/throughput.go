@@ -1,6 +1,7 @@
 package study
 
 import (
+	"autotune/harness"
 	"autotune/tuner"
 	"autotune/workloads/simulated"
 )
@@ -18,6 +19,9 @@ type Speed struct {
 	Seconds  float64 // simulated, without the soak
 }
 
+// targetError is how precisely finalists are measured: as by default.
+const targetError = harness.DefaultTargetError
+
 // Fastest lets the tuner look for the most throughput on every device, at fp32 over
 // 1 to 65,536 with accumulation 1, or, where a global batch above 0 is given, over its
 // divisors with the accumulation that makes it.
@@ -28,7 +32,7 @@ func Fastest(seeds Seeds, o simulated.Options, globalBatch int) ([]Speed, error)
 	}
 	var speeds []Speed
 	err := seeds.each(o, func(d *simulated.Device) error {
-		out, err := Search(d, space, tuner.Goal{Objective: "throughput", LimitBytes: d.Limit()})
+		out, err := Search(d, space, tuner.Goal{Objective: "throughput", LimitBytes: d.Limit(), TargetError: targetError})
 		if err != nil {
 			return err
 		}
