@@ -25,7 +25,7 @@ func resolveKnobs(h *Header, w Workload) error {
 		name, value, valued := strings.Cut(strings.TrimSpace(text), "=")
 		switch {
 		case len(w.Knobs) == 0:
-			return usagef("--knobs %s: the engine %s has no knobs: leave --knobs out", text, w.Engine)
+			return usagef("--knobs %s: the engine %s has no knobs: leave --knobs out%s", text, w.Engine, w.elsewhere())
 		case !slices.Contains(w.Knobs, name):
 			return usagef("--knobs %s: the engine %s has no such knob; it has %s", text, w.Engine, strings.Join(w.Knobs, ", "))
 		case valued && value == "":

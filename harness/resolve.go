@@ -50,7 +50,7 @@ func resolveChoices(h *Header, w Workload) error {
 			return unknownWord("--precision", p, Precisions())
 		}
 		if !slices.Contains(w.Precisions, p) {
-			return usagef("--precision %s: the engine %s does not support it and it is not run: use %s", p, w.Engine, strings.Join(w.Precisions, " or "))
+			return usagef("--precision %s: the engine %s does not support it and it is not run: use %s%s", p, w.Engine, strings.Join(w.Precisions, " or "), w.elsewhere())
 		}
 	}
 	switch own := w.Facts.RecipeOptimizer == OwnOptimizer; {

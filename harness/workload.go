@@ -40,6 +40,8 @@ type Workload struct {
 	DeviceBytes *int64
 	Precisions  []string // that the engine can run
 	Knobs       []string // names of the knobs that the engine has
+	// Elsewhere says in a clause what has the precisions and knobs that this engine has not; empty: nothing.
+	Elsewhere string
 	LimitOn     string   // the counter that the limit holds
 	// LimitOnNone is the counter that tells what fits where no limit is set; empty: LimitOn.
 	LimitOnNone string
@@ -76,3 +78,11 @@ func (w Workload) startTimeout() time.Duration {
 
 // DefaultStartTimeout is how long a worker may take from its start to ready.
 const DefaultStartTimeout = 30 * time.Second
+
+// elsewhere is Elsewhere as the end of a sentence.
+func (w Workload) elsewhere() string {
+	if w.Elsewhere == "" {
+		return ""
+	}
+	return ", or " + w.Elsewhere
+}

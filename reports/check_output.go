@@ -34,6 +34,9 @@ func (c Comparison) WriteText(w io.Writer) error {
 	}
 	say := func(head, text string) { out.WriteString(wrap(head, text) + "\n") }
 	say("", c.verdict())
+	if slices.ContainsFunc(c.Rows, func(r ComparisonRow) bool { return r.Change != stats.Interval{} }) {
+		say("", "Baseline and now are medians over the repeats. The change is the median of all ratios of a repeat now to one before (Hodges-Lehmann), and so not quite the ratio of the two.")
+	}
 	if slices.ContainsFunc(c.Rows, func(r ComparisonRow) bool { return r.Verdict == Unclear }) {
 		say("", "Unclear: noise may hide a change beyond what is allowed; bench with more repeats, or on a quieter machine.")
 	}

@@ -130,6 +130,7 @@ func describeGorgonia(w *harness.Workload, c Choice) error {
 	}
 	w.Model, w.Device, w.LimitOn = name, cpu, protocol.Resident
 	w.Precisions = gorgonia.NewEngine().Ready().Precisions
+	w.Elsewhere = "--engine pytorch, which has fp16, bf16, tf32 on CUDA, and knobs"
 	w.DeviceName = cpuName()
 	w.Facts = factsOf(graph)
 	return nil

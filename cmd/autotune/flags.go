@@ -88,7 +88,7 @@ func addSearchFlags(f *pflag.FlagSet, s *harness.Settings) {
 	f.Var(text{&s.Headroom, checkHeadroom}, "headroom", "`SIZE` or share of the limit that the recommendation must leave, such as 64MiB or 10%; without it, by how much peaks were seen to differ")
 	f.Var(percentage{&s.TargetError}, "target-error", "`PERCENT` that throughputs of finalists may be off: they run in turn until half their 95% interval is within it; 0%: no finals")
 	f.Var(count{&s.MaxTrials, 0}, "max-trials", "`N` trials at most, the soak not counted; 0: no bound")
-	f.Var(seconds{value: &s.MaxTime}, "max-time", "`DURATION` of the search at most, resumed time included; 0: no bound")
+	f.Var(seconds{value: &s.MaxTime}, "max-time", "`DURATION` of the search, resumed time included, after which no trial begins; the soak comes on top; 0: no bound")
 	f.Var(seconds{value: &s.Soak}, "soak", "least `DURATION` of the last, proving run of the winner; 0: none")
 }
 
