@@ -29,8 +29,10 @@ type Figure struct {
 	Name    string // of its file, without the ending
 	Title   string
 	Caption string // how to read it
-	plot    *plot.Plot
-	legend  []legendEntry
+	// Empty says that there are axes alone, and the caption why.
+	Empty  bool
+	plot   *plot.Plot
+	legend []legendEntry
 }
 
 // legendEntry is one entry of a figure's legend, which stands above the plot so
@@ -42,7 +44,7 @@ type legendEntry struct {
 
 // Figures draws a run: throughput against micro-batch, peak memory against
 // micro-batch, and the time of one optimizer step. A run without measurements
-// gives empty axes.
+// gives empty axes, which the page leaves out.
 func Figures(run *harness.Run) ([]*Figure, error) {
 	d, err := digestOf(run)
 	if err != nil {

@@ -31,6 +31,9 @@ func memoryFigure(d *digest) (*Figure, error) {
 	list, note := sizesToShow(d.results)
 	f.Caption += note
 	highest, top := highestPeaks(list)
+	if top == 0 {
+		f.Empty, f.Caption = true, "No trial's memory is known, so that there is nothing to show."
+	}
 	limit := d.Header.LimitBytes
 	drawLimit := limit != nil && (highest == 0 || *limit <= limitInSight*highest)
 	if drawLimit {

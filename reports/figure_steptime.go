@@ -48,7 +48,7 @@ func stepTimeFigure(d *digest) (*Figure, error) {
 	f.valueAxis(slowest / u.size)
 	f.plot.X.Min, f.plot.X.Max = -0.6, max(float64(len(shown)), 1)-0.4
 	if len(shown) == 0 {
-		f.Caption = nothingRan
+		f.Empty, f.Caption = true, nothingRan
 		f.plot.HideX()
 		return f, nil
 	}

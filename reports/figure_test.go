@@ -209,4 +209,7 @@ func TestEmptyFiguresSaySo(t *testing.T) {
 			t.Errorf("%s: %s", f.Name, f.Caption)
 		}
 	}
+	if figures[0].Empty || !figures[2].Empty {
+		t.Errorf("failed sizes to be seen: %t; no step time to be seen: %t", !figures[0].Empty, figures[2].Empty)
+	}
 }

@@ -86,7 +86,7 @@ type pageAdvice struct {
 // pageFigure is a figure inlined.
 type pageFigure struct {
 	Name, Title, Caption string
-	SVG                  template.HTML
+	SVG                  template.HTML // empty: there is nothing in it, and the caption says why
 }
 
 // pageBorder is a border with the set's name.
@@ -131,9 +131,12 @@ func newPageView(d *digest, drawings []*Figure) (*pageView, error) {
 		v.addBench(d, u)
 	}
 	for _, f := range drawings {
-		svg, err := f.SVG()
-		if err != nil {
-			return nil, err
+		svg := ""
+		if !f.Empty {
+			var err error
+			if svg, err = f.SVG(); err != nil {
+				return nil, err
+			}
 		}
 		v.Figures = append(v.Figures, pageFigure{f.Name, f.Title, f.Caption, template.HTML(svg)})
 	}
