@@ -255,6 +255,9 @@ func (p prediction) remarks() []string {
 	var lines []string
 	if c := p.Card; c != nil && c.Largest > 0 {
 		lines = append(lines, fmt.Sprintf("Predicted: micro-batch %d is the largest that should fit in %s.", c.Largest, harness.FormatBytes(c.Bytes)))
+		if strings.Contains(p.Model, ".py") {
+			lines = append(lines, "How many samples your data set has is not known to a prediction.")
+		}
 	} else if c != nil {
 		lines = append(lines, fmt.Sprintf("Predicted: not even one sample should fit in %s.", harness.FormatBytes(c.Bytes)))
 	}

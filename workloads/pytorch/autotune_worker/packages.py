@@ -5,6 +5,7 @@ import difflib
 import importlib
 import inspect
 import os
+import pkgutil
 import sys
 
 from torch import nn
@@ -136,7 +137,8 @@ def load(package, name):
         if package in ("torchvision", "timm", "transformers"):
             hint = "install it: %s -m pip install %s" % (sys.executable, package)
         else:
-            hint = "it is looked for in %s and in what %s has installed" % (os.getcwd(), sys.executable)
+            near = nearest(error.name, [module.name for module in pkgutil.iter_modules()])
+            hint = "it is looked for in %s and in what %s has installed%s" % (os.getcwd(), sys.executable, near)
         raise Usage("--model %s: there is no package %s; %s" % (name, error.name, hint)) from None
 
 

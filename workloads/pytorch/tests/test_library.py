@@ -193,6 +193,7 @@ class CallableTest(unittest.TestCase):
             ("made:__name__", {}, ("it is a str",)),
             ("made:Sized", {"options": {"size": "3"}}, ("cannot be called", "'size'", "--set NAME=VALUE")),
             ("nopackage.here:Net", {}, ("there is no package nopackage", sys.executable)),
+            ("torchvison:resnet18", {}, ("there is no package torchvison", "did you mean torchvision")),
             ("resnet", {}, ("torchvision:NAME", "FILE.py:FUNCTION")),
         ):
             with self.assertRaises(Usage) as caught:
