@@ -86,12 +86,12 @@ func FuzzJournal(f *testing.F) {
 	f.Add([]byte(string(header) + "\n" + `{"v":1,"record":"recommendation"}` + "\n{"))
 	f.Add([]byte(string(header) + "\n" + `{"v":1,"record":"forecast","accumulation_steps":1,"lines":[{"fixed_bytes":1}],"failure":null}` + "\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		run, err := parseJournal(content)
+		run, err := parseJournal(bytes.NewReader(content))
 		if err != nil {
 			return
 		}
 		run.Judged()
-		again, err := parseJournal(content[:len(content)-run.TornBytes])
+		again, err := parseJournal(bytes.NewReader(content[:len(content)-run.TornBytes]))
 		if err != nil || again.TornBytes != 0 || len(again.Trials) != len(run.Trials) || len(again.Forecasts) != len(run.Forecasts) {
 			t.Fatalf("cut at %d of %d bytes: %v", run.TornBytes, len(content), err)
 		}

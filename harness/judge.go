@@ -22,6 +22,38 @@ const secondsTolerance = 0.05
 // failure means (package failure), then whether the steps are those that were
 // asked for, and then whether every loss is finite.
 func Judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Trial, string) {
+	j := NewJudging(h)
+	for _, e := range earlier {
+		j.note(e)
+	}
+	return j.Judge(t)
+}
+
+// Judging judges the trials of a run one after the other, in the order run.
+type Judging struct {
+	header Header
+	least  map[tuner.Set]int // the smallest micro-batch that ran
+}
+
+// NewJudging begins before the first trial of a run with the header.
+func NewJudging(h Header) *Judging { return &Judging{h, map[tuner.Set]int{}} }
+
+// note takes in a trial that was judged.
+func (j *Judging) note(t tuner.Trial) {
+	if least, ran := j.least[t.Set()]; t.Status == tuner.OK && (!ran || t.MicroBatch < least) {
+		j.least[t.Set()] = t.MicroBatch
+	}
+}
+
+// smallerRan says whether a smaller micro-batch of the same set ran before.
+func (j *Judging) smallerRan(c tuner.Config) bool {
+	least, ran := j.least[c.Set()]
+	return ran && least < c.MicroBatch
+}
+
+// Judge tells what the next trial means, as the function Judge does.
+func (j *Judging) Judge(t TrialRecord) (tuner.Trial, string) {
+	h := j.header
 	trial := tuner.Trial{
 		Number: t.Number, Config: t.Config, Purpose: t.Purpose,
 		PeakBytes: t.Memory.Peak[h.LimitOn], StepSeconds: steadySteps(t), WallSeconds: t.WallSeconds,
@@ -29,14 +61,16 @@ func Judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Trial, string)
 	if t.Failure != nil {
 		trial.Came = t.Failure.Samples
 	}
-	status, reason := judge(h, earlier, t)
+	status, reason := j.judge(t)
 	trial.Status = status
 	trial.Cause = causeOf(t, trial, reason)
 	observe(&trial, t)
+	j.note(trial)
 	return trial, reason
 }
 
-func judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Status, string) {
+func (j *Judging) judge(t TrialRecord) (tuner.Status, string) {
+	h := j.header
 	if t.Failure != nil && t.Failure.Type == FailureInterrupted {
 		return tuner.Interrupted, "stopped by the user"
 	}
@@ -44,7 +78,7 @@ func judge(h Header, earlier []tuner.Trial, t TrialRecord) (tuner.Status, string
 		return tuner.OOM, fmt.Sprintf("the peak of %s is %s above the limit of %s", FormatBytes(peak), FormatBytes(peak-*h.LimitBytes), FormatBytes(*h.LimitBytes))
 	}
 	if t.Failure != nil {
-		return judgeFailure(earlier, t)
+		return j.judgeFailure(t)
 	}
 	if wrong := miscount(h, t); wrong != "" {
 		return tuner.Invalid, wrong
@@ -78,14 +112,14 @@ func firstLine(text string) string {
 }
 
 // judgeFailure is the status of a failed trial.
-func judgeFailure(earlier []tuner.Trial, t TrialRecord) (tuner.Status, string) {
+func (j *Judging) judgeFailure(t TrialRecord) (tuner.Status, string) {
 	f := t.Failure
 	row := f.explained()
 	switch row.Means {
 	case failure.Memory:
 		return tuner.OOM, row.Says
 	case failure.MaybeMemory:
-		if smallerRan(earlier, t.Config) {
+		if j.smallerRan(t.Config) {
 			return tuner.OOM, row.Says + "; a smaller size ran"
 		}
 		return tuner.Crashed, row.Says + "; no smaller size ran"
@@ -99,16 +133,6 @@ func judgeFailure(earlier []tuner.Trial, t TrialRecord) (tuner.Status, string) {
 		return tuner.Invalid, row.Says + ": " + firstLine(f.Text)
 	}
 	return tuner.Crashed, row.Says
-}
-
-// smallerRan says whether a smaller micro-batch of the same set ran before.
-func smallerRan(earlier []tuner.Trial, c tuner.Config) bool {
-	for _, e := range earlier {
-		if e.Status == tuner.OK && e.Set() == c.Set() && e.MicroBatch < c.MicroBatch {
-			return true
-		}
-	}
-	return false
 }
 
 // miscount says in a clause how the trial differs from what was asked; empty: it does not.

@@ -1,14 +1,18 @@
 package harness
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
 
 	"autotune/harness/protocol"
 )
@@ -25,14 +29,15 @@ func ReadRun(path string) (*Run, error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		dir, file = filepath.Dir(path), path
 	}
-	content, err := os.ReadFile(file)
+	opened, err := os.Open(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, usagef("no run in %s: %s is not there; give a run's folder or its %s", path, file, JournalName)
 	case err != nil:
 		return nil, usagef("the run in %s cannot be read: %v", path, err)
 	}
-	run, err := parseJournal(content)
+	defer func() { _ = opened.Close() }()
+	run, err := parseJournal(opened)
 	if err != nil {
 		return nil, usagef("%s: %v", file, err)
 	}
@@ -40,19 +45,26 @@ func ReadRun(path string) (*Run, error) {
 	return run, nil
 }
 
+// batchLines is the number of lines that are decoded together, on all cores.
+const batchLines = 512
+
 // parseJournal reads a journal's lines.
-func parseJournal(content []byte) (*Run, error) {
-	run := &Run{}
-	for number := 1; len(content) > 0; number++ {
-		line, rest, whole := bytes.Cut(content, []byte("\n"))
-		if !whole || len(rest) == 0 && !json.Valid(line) {
-			run.TornBytes = len(content)
+func parseJournal(file io.Reader) (*Run, error) {
+	run, lines := &Run{}, bufio.NewReaderSize(file, 1<<16)
+	for number := 1; ; number += batchLines {
+		batch, torn, err := readLines(lines)
+		if err != nil {
+			return nil, err
+		}
+		for i, r := range decodeLines(batch) {
+			if err := run.add(r, number+i == 1); err != nil {
+				return nil, fmt.Errorf("line %d: %w", number+i, err)
+			}
+		}
+		run.TornBytes = torn
+		if len(batch) < batchLines {
 			break
 		}
-		if err := run.add(line, number == 1); err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
-		}
-		content = rest
 	}
 	if run.Header.V == 0 {
 		return nil, errors.New("it has no whole first line, and so holds no run: start one in another folder")
@@ -60,37 +72,100 @@ func parseJournal(content []byte) (*Run, error) {
 	return run, nil
 }
 
-// add reads one line of the journal.
-func (r *Run) add(line []byte, first bool) error {
-	var head struct {
-		V      int    `json:"v"`
-		Record string `json:"record"`
+// readLines reads up to batchLines lines, fewer at the end of the journal. torn is the length of a last line that is not
+// whole, which is left out.
+func readLines(from *bufio.Reader) (lines [][]byte, torn int, err error) {
+	for len(lines) < batchLines {
+		line, err := from.ReadBytes('\n')
+		switch {
+		case errors.Is(err, io.EOF):
+			return lines, len(line), nil
+		case err != nil:
+			return nil, 0, err
+		}
+		whole := line[:len(line)-1]
+		if _, err := from.Peek(1); errors.Is(err, io.EOF) && !json.Valid(whole) {
+			return lines, len(line), nil
+		}
+		lines = append(lines, whole)
 	}
-	if err := json.Unmarshal(line, &head); err != nil {
-		return fmt.Errorf("no record of a run: %w", err)
+	return lines, 0, nil
+}
+
+// decoded is a line with its record, where that is one of a trial; the other kinds are decoded when they are added.
+type decoded struct {
+	line    []byte
+	version int
+	kind    string
+	trial   *TrialRecord
+	err     error
+}
+
+// decodeLines decodes lines on all cores, in their order.
+func decodeLines(lines [][]byte) []decoded {
+	records := make([]decoded, len(lines))
+	var wait sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wait.Go(func() {
+			for i := w; i < len(lines); i += workers {
+				records[i] = decode(lines[i])
+			}
+		})
 	}
+	wait.Wait()
+	return records
+}
+
+// trialBegin is how this version writes a trial, so that most lines need be read once.
+var trialBegin = fmt.Appendf(nil, `{"v":%d,"record":"%s",`, JournalVersion, KindTrial)
+
+func decode(line []byte) decoded {
+	d := decoded{line: line, version: JournalVersion, kind: KindTrial}
+	if !bytes.HasPrefix(line, trialBegin) {
+		var head struct {
+			V      int    `json:"v"`
+			Record string `json:"record"`
+		}
+		if err := json.Unmarshal(line, &head); err != nil {
+			d.err = fmt.Errorf("no record of a run: %w", err)
+			return d
+		}
+		d.version, d.kind = head.V, head.Record
+	}
+	if d.version == JournalVersion && d.kind == KindTrial {
+		d.trial = new(TrialRecord)
+		d.err = json.Unmarshal(line, d.trial)
+	}
+	return d
+}
+
+// add adds one line of the journal.
+func (r *Run) add(d decoded, first bool) error {
 	switch {
-	case head.V > JournalVersion:
-		return fmt.Errorf("written by a newer autotune (version %d of the journal; this one reads up to %d): use that autotune", head.V, JournalVersion)
-	case head.V != JournalVersion:
-		return fmt.Errorf("no record of a run: version %d", head.V)
-	case first != (head.Record == KindHeader):
-		return fmt.Errorf("a journal has one header, and it is the first record; this is a %q", head.Record)
+	case d.err != nil:
+		return d.err
+	case d.version > JournalVersion:
+		return fmt.Errorf("written by a newer autotune (version %d of the journal; this one reads up to %d): use that autotune", d.version, JournalVersion)
+	case d.version != JournalVersion:
+		return fmt.Errorf("no record of a run: version %d", d.version)
+	case first != (d.kind == KindHeader):
+		return fmt.Errorf("a journal has one header, and it is the first record; this is a %q", d.kind)
 	}
 	if r.Recommendation != nil {
-		return fmt.Errorf("a %q after the recommendation, which is a run's last record", head.Record)
+		return fmt.Errorf("a %q after the recommendation, which is a run's last record", d.kind)
 	}
-	switch head.Record {
+	switch d.kind {
 	case KindHeader:
-		return json.Unmarshal(line, &r.Header)
+		return json.Unmarshal(d.line, &r.Header)
 	case KindTrial:
-		return r.addTrial(line)
+		return r.addTrial(*d.trial)
 	case KindForecast:
-		return r.addForecast(line)
+		return r.addForecast(d.line)
 	case KindRecommendation:
-		return r.addRecommendation(line)
+		return r.addRecommendation(d.line)
 	}
-	return fmt.Errorf("unknown record %q", head.Record)
+	return fmt.Errorf("unknown record %q", d.kind)
 }
 
 // addRecommendation reads the recommendation; the trial that it rests on must be among those before it.
@@ -119,12 +194,8 @@ func (r *Run) addForecast(line []byte) error {
 	return nil
 }
 
-// addTrial reads a trial; its number must be above those before it.
-func (r *Run) addTrial(line []byte) error {
-	var t TrialRecord
-	if err := json.Unmarshal(line, &t); err != nil {
-		return err
-	}
+// addTrial adds a trial; its number must be above those before it.
+func (r *Run) addTrial(t TrialRecord) error {
 	if t.Number <= r.lastNumber() {
 		return fmt.Errorf("trial %d comes after trial %d", t.Number, r.lastNumber())
 	}

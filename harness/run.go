@@ -44,9 +44,9 @@ type Run struct {
 
 // Judged is what each trial means, in the journal's order.
 func (r *Run) Judged() []tuner.Trial {
-	judged := make([]tuner.Trial, 0, len(r.Trials))
+	judged, judging := make([]tuner.Trial, 0, len(r.Trials)), NewJudging(r.Header)
 	for _, t := range r.Trials {
-		trial, _ := Judge(r.Header, judged, t)
+		trial, _ := judging.Judge(t)
 		judged = append(judged, trial)
 	}
 	return judged

@@ -39,6 +39,7 @@ type session struct {
 	workload Workload
 	header   Header
 	run      *Run
+	judging  *Judging
 	judged   []tuner.Trial // what run.Trials mean
 	journal  *journal
 	events   Events
@@ -79,7 +80,7 @@ func (s *session) trials(ctx context.Context, next scheduler) error {
 		if err != nil {
 			return err
 		}
-		trial, _ := Judge(s.header, s.judged, record)
+		trial, _ := s.judging.Judge(record)
 		s.run.Trials, s.judged = append(s.run.Trials, record), append(s.judged, trial)
 		s.events.TrialEnd(record, trial.Status)
 		s.refuse(record.Failure)

@@ -42,7 +42,7 @@ type Workload struct {
 	Knobs       []string // names of the knobs that the engine has
 	// Elsewhere says in a clause what has the precisions and knobs that this engine has not; empty: nothing.
 	Elsewhere string
-	LimitOn     string   // the counter that the limit holds
+	LimitOn   string // the counter that the limit holds
 	// LimitOnNone is the counter that tells what fits where no limit is set; empty: LimitOn.
 	LimitOnNone string
 	// WarmupSteps is the number of optimizer steps of a trial before the clock counts; 0: 1.
