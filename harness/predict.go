@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"autotune/harness/failure"
@@ -74,7 +75,7 @@ func predictIn(ctx context.Context, folder string, w Workload, request *protocol
 	return predicted, nil
 }
 
-// predictError is the error of a prediction that failed.
+// predictError is the error of a prediction that failed, with the user's own line first and then the whole text.
 func predictError(w Workload, f *Failure) error {
 	switch {
 	case f.Type == FailureInterrupted:
@@ -84,7 +85,8 @@ func predictError(w Workload, f *Failure) error {
 	case f.Type == failure.TypeEngineUnsupported || f.Type == failure.TypeUsage:
 		return usagef("%s", f.Text)
 	}
-	return exitf(ErrFailed, "memory could not be predicted: %s", f.Text)
+	_, traceback, _ := strings.Cut(f.Text, "\n")
+	return exitf(ErrFailed, "memory could not be predicted: %s", strings.TrimRight(f.told()+"\n"+traceback, "\n"))
 }
 
 // predict asks the worker for a prediction and waits for it, a.allowed seconds at most. The

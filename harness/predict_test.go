@@ -36,6 +36,8 @@ func TestPredict(t *testing.T) {
 		{"with a split", `say {"v":1,"op":"predicted","counter":"resident","lines":[{"fixed_bytes":1}],` + split + "}", []int{8}, 0, ""},
 		{"without the splits", "", []int{8}, harness.ExitFailed, "1 lines and 0 sizes"},
 		{"an error", "fail no shapes", nil, harness.ExitFailed, "memory could not be predicted"},
+		{"an error of the user's code", `say {"v":1,"op":"failed","type":"ValueError","phase":"predict","text":"ValueError: odd\nTraceback:\n  File \"/a/train.py\", line 3, in loss\n    f(x)"}`,
+			nil, harness.ExitFailed, "predicted: ValueError: odd\n  at train.py:3, in loss: f(x)\nTraceback:\n  File"},
 		{"what the engine cannot do", `say {"v":1,"op":"failed","type":"unsupported","phase":"predict","text":"not this"}`, nil, harness.ExitUsage, "not this"},
 		{"what the user named", `say {"v":1,"op":"failed","type":"usage","phase":"predict","text":"no such model"}`, nil, harness.ExitUsage, "no such model"},
 		{"another message", `say {"v":1,"op":"done"}`, nil, harness.ExitFailed, "the worker said done in answer to predict"},

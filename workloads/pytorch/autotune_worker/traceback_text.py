@@ -1,4 +1,4 @@
-"""Errors as text: the user's own lines stay, the worker's are cut."""
+"""Errors as text: the user's own lines stay, those of torch, of Python's library and of the worker are cut."""
 
 import os
 import sysconfig
@@ -8,15 +8,14 @@ import torch
 
 from autotune_worker.errors import WorkerError
 
-_OWN = os.path.dirname(os.path.abspath(__file__))
-
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _LIBRARY = os.path.abspath(sysconfig.get_paths()["stdlib"]) + os.sep
 
 
 def of(error):
-    """Gives the message of the worker's own errors. Of others it gives "Type: message", and below it the traceback where the
-    user's code is in it, without the worker's own frames.
+    """Gives the message of the worker's own errors. Of others it gives "Type: message", and below it the user's part of the
+    traceback, where it has one.
 
     It keeps nothing of the error: an exception holds its frames, and those hold tensors.
     """
@@ -25,8 +24,8 @@ def of(error):
     first = "".join(traceback.format_exception_only(type(error), error)).strip()
     if isinstance(error, SyntaxError):
         return _syntax(error, first)
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith((_OWN, "<frozen importlib"))]
-    if not any(_users(frame.filename) for frame in frames):
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _users(frame.filename)]
+    if not frames:
         return first
     return first + "\nTraceback (most recent call last):\n" + "".join(traceback.format_list(frames)).rstrip()
 
@@ -38,8 +37,8 @@ def _syntax(error, text):
 
 
 def _users(filename):
-    """Says whether a file is none of torch's nor of Python's own library: the user's, or a package's that has models."""
+    """Says whether a file is none of the worker's, of torch's nor of Python's own library: the user's, or a package's that has models."""
     path = os.path.abspath(filename)
-    if path.startswith(_TORCH) or not os.path.exists(path):
+    if path.startswith((_OWN, _TORCH)) or not os.path.exists(path):
         return False
     return "-packages" + os.sep in path or not path.startswith(_LIBRARY)

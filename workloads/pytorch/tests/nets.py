@@ -68,6 +68,18 @@ class Failing(nn.Linear):
         return super().forward(x)
 
 
+class Mismatched(nn.Linear):
+    """Its shapes do not fit in training."""
+
+    def __init__(self):
+        super().__init__(8, 3)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        y = super().forward(x)
+        return self.head(y) if self.training else y
+
+
 class Stepped(nn.Linear):
     """It does more from 20 samples on."""
 

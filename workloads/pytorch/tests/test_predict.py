@@ -152,6 +152,16 @@ class FailureTest(unittest.TestCase):
         self.assertEqual((failure["type"], failure["phase"]), ("RuntimeError", "predict"))
         self.assertIn("in training", failure["text"])
 
+    def test_a_traceback_has_the_users_lines_alone(self):
+        """Those of torch, and of fake tensors above all, say nothing of the user's code."""
+        text = ""
+        try:
+            predict.answer(work({"model": "nets:Mismatched", "input_shape": [8]}), CPU)
+        except RuntimeError as error:
+            text = trial.describe(error, "predict")["text"]
+        files = [os.path.basename(line.split('"')[1]) for line in text.split("\n") if line.startswith("  File ")]
+        self.assertEqual(files, ["test_predict.py", "nets.py"])
+
     def test_compile_is_unsupported(self):
         with self.assertRaisesRegex(Unsupported, "compile=on"):
             predict.answer(work(CONV, knobs="compile=on"), CPU)
