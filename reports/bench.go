@@ -45,15 +45,12 @@ func benchResults(d *digest) []BenchResult {
 			Model: d.Header.Model, Engine: d.Header.Engine, Device: d.Header.Device,
 			Precision: c.Precision, MicroBatch: c.MicroBatch, Accumulation: c.Accumulation, Knobs: c.Knobs,
 			Status: c.status(), Trials: []int{}, Repeats: []float64{}, Peaks: append([]int64{}, c.Peaks...),
-			LimitOn: d.Header.LimitOn,
+			LimitOn: d.Header.LimitOn, Warnings: c.warnings(),
 		}
 		for _, trial := range c.Results {
 			r.Trials = append(r.Trials, trial.Number)
 			if trial.Seen > 0 && (r.Seen == nil || trial.Seen > *r.Seen) {
 				r.Seen = &trial.Seen
-			}
-			for _, warning := range trial.Warnings {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("trial %d: %s", trial.Number, warning))
 			}
 			if trial.ran() {
 				r.Repeats = append(r.Repeats, trial.Throughput.Median)

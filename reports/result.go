@@ -35,10 +35,9 @@ type digest struct {
 // digestOf joins a run's records with what they mean.
 func digestOf(run *harness.Run) (*digest, error) {
 	d := &digest{Run: run}
-	var judged []tuner.Trial
+	judging := harness.NewJudging(run.Header)
 	for _, record := range run.Trials {
-		trial, reason := harness.Judge(run.Header, judged, record)
-		judged = append(judged, trial)
+		trial, reason := judging.Judge(record)
 		r := result{Trial: trial, Record: record, Reason: reason, Seen: trial.PeakBytes, Throughput: trial.Throughput()}
 		if r.Seen == 0 && run.Header.LimitOn == protocol.Resident {
 			r.Seen = record.SeenPeakBytes
@@ -168,6 +167,34 @@ func (c configuration) ran() bool { return c.Throughput.Median > 0 }
 // failed are its trials that did not run whole.
 func (c configuration) failed() []result {
 	return slices.DeleteFunc(slices.Clone(c.Results), result.ran)
+}
+
+// failures say why its failed trials did not run, a clause each.
+func (c configuration) failures() []string {
+	var list []string
+	for _, r := range c.failed() {
+		list = append(list, fmt.Sprintf("trial %d %s: %s", r.Number, r.Status, r.shortReason()))
+	}
+	return list
+}
+
+// warnings are sentences on what makes its trials' figures doubtful.
+func (c configuration) warnings() []string {
+	var list []string
+	for _, r := range c.Results {
+		for _, warning := range r.Warnings {
+			list = append(list, fmt.Sprintf("trial %d: %s", r.Number, warning))
+		}
+	}
+	return list
+}
+
+// highestPeak is the highest peak of the trials that ran, in bytes; 0: none is known.
+func (c configuration) highestPeak() int64 {
+	if len(c.Peaks) == 0 {
+		return 0
+	}
+	return slices.Max(c.Peaks)
 }
 
 // status is the trials' common status, or how many ended otherwise, such as "ok, 1 of 6 crashed".

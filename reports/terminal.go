@@ -20,15 +20,29 @@ type column struct {
 func left(name string) column  { return column{name, tw.AlignLeft} }
 func right(name string) column { return column{name, tw.AlignRight} }
 
+// names are the columns' headings.
+func names(columns []column) []string {
+	var list []string
+	for _, c := range columns {
+		list = append(list, c.name)
+	}
+	return list
+}
+
+// aligns are the columns' alignments.
+func aligns(columns []column) tw.Alignment {
+	var list tw.Alignment
+	for _, c := range columns {
+		list = append(list, c.align)
+	}
+	return list
+}
+
 // writeTable writes a table with a rule under its header and no other lines, so
 // that it is narrow and can be pasted anywhere. Each row has as many cells as
 // there are columns.
 func writeTable(w io.Writer, columns []column, rows [][]string) error {
-	names := make([]string, len(columns))
-	aligns := make(tw.Alignment, len(columns))
-	for i, c := range columns {
-		names[i], aligns[i] = c.name, c.align
-	}
+	alignment := aligns(columns)
 	var out strings.Builder
 	table := tablewriter.NewTable(&out,
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
@@ -43,10 +57,10 @@ func writeTable(w io.Writer, columns []column, rows [][]string) error {
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
 		tablewriter.WithRowAutoWrap(tw.WrapNone),
-		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: aligns}),
-		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: aligns}),
+		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: alignment}),
+		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: alignment}),
 	)
-	table.Header(names)
+	table.Header(names(columns))
 	if err := table.Bulk(rows); err != nil {
 		return err
 	}

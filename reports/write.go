@@ -10,7 +10,8 @@ import (
 
 // WriteAll writes everything that is made from the journal into the run's
 // folder: recommended.json (where a search came to an answer), trials.csv,
-// figures/*.png and report.html. Each file is replaced whole or not at all; an
+// figures/*.png and report.html, and of a bench its configurations as bench.txt (the Go
+// benchmark format, for benchstat), bench.csv, bench.md and bench.json. Each file is replaced whole or not at all; an
 // error names the file.
 func WriteAll(run *harness.Run) error {
 	if err := os.MkdirAll(filepath.Join(run.Dir, "figures"), 0o755); err != nil {
@@ -24,14 +25,7 @@ func WriteAll(run *harness.Run) error {
 	if err != nil {
 		return err
 	}
-	type output struct {
-		name string
-		make func() ([]byte, error)
-	}
-	outputs := []output{{"trials.csv", d.trialsCSV}}
-	if run.Recommendation != nil {
-		outputs = append(outputs, output{"recommended.json", func() ([]byte, error) { return JSON(run) }})
-	}
+	outputs := append([]output{{"trials.csv", d.trialsCSV}}, d.answers()...)
 	for _, f := range drawings {
 		outputs = append(outputs, output{filepath.Join("figures", f.Name+".png"), f.PNG})
 	}
@@ -45,6 +39,24 @@ func WriteAll(run *harness.Run) error {
 		if err := replaceFile(path, data); err != nil {
 			return fmt.Errorf("writing %s: %w", path, err)
 		}
+	}
+	return nil
+}
+
+// output is a file and what makes its content.
+type output struct {
+	name string
+	make func() ([]byte, error)
+}
+
+// answers are the files with what the run came to.
+func (d *digest) answers() []output {
+	asJSON := func() ([]byte, error) { return JSON(d.Run) }
+	switch {
+	case isBench(d.Run):
+		return []output{{"bench.txt", d.benchText}, {"bench.csv", d.benchCSV}, {"bench.md", d.benchMarkdown}, {"bench.json", asJSON}}
+	case d.Recommendation != nil:
+		return []output{{"recommended.json", asJSON}}
 	}
 	return nil
 }
