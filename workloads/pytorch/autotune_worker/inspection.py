@@ -1,5 +1,7 @@
 """Finds out what a model takes and gives, from its modules and from a forward pass of one sample."""
 
+import re
+
 import torch
 from torch import nn
 
@@ -8,6 +10,11 @@ from autotune_worker.errors import Usage
 
 # Sides of images that are tried where nothing says which one the model takes.
 _SIDES = (28, 32, 64, 96, 128, 224, 299, 384)
+
+# What torch says where a first layer takes another number of channels, or of features, than the sample has: groups are
+# the shape that came, the batch of 1 included, and the number that the layer takes.
+_CHANNELS = re.compile(r"expected input\[([\d, ]+)\] to have (\d+) channels")
+_FEATURES = re.compile(r"shapes cannot be multiplied \((1x\d+) and (\d+)x\d+\)")
 
 # Attributes that models keep the side of their images in.
 _SIZE_NAMES = ("image_size", "img_size", "input_size")
@@ -68,7 +75,7 @@ def find(model, name, given, suggested):
     for shape in shapes:
         output, error = _forward(model, shape, vocabulary)
         if error:
-            failure = failure or error
+            failure = failure or (error, _taken(error, shape) or (3, 224, 224))
         else:
             runs.append(Form(shape, vocabulary, output))
     if len(runs) == 1:
@@ -81,8 +88,17 @@ def find(model, name, given, suggested):
     tried = ", ".join(_text(shape) for shape in shapes)
     raise Usage(
         "--model %s: its forward pass does not run on one sample of %s: %s. Give --input, such as %s, or write an adapter: "
-        "--model FILE.py:FUNCTION" % (name, tried, failure, _flag((3, 224, 224)))
+        "--model FILE.py:FUNCTION" % (name, tried, failure[0], _flag(failure[1]))
     )
+
+
+def _taken(error, shape):
+    """The shape that the first layer takes, where an error's text says that it takes another number than a sample of shape
+    has on its first axis; else None. The text of a later layer has another shape than the sample's."""
+    found = _CHANNELS.search(error) or _FEATURES.search(error)
+    if found and [int(side) for side in re.findall(r"\d+", found.group(1))] == [1] + list(shape):
+        return (int(found.group(2)),) + tuple(shape[1:])
+    return None
 
 
 def _usual(runs):

@@ -16,6 +16,10 @@ torch.set_num_threads(1)  # other tests run beside
 
 CPU = torch.device("cpu")
 
+# The options of layers.
+LINEAR = {"in_features": "6", "out_features": "2"}
+LAYER = {"in_channels": "6", "out_channels": "2", "kernel_size": "1"}
+
 
 def build(name, micro_batch=3, precision="fp32", **fields):
     work = dict({"model": name, "optimizer": "momentum", "seed": 1, "accumulation_steps": 1}, **fields)
@@ -112,6 +116,13 @@ def no_module():
     return nn.Linear(2, 2), None
 
 
+class Late(nn.Sequential):
+    """Its second layer does not take what its first one gives."""
+
+    def __init__(self):
+        super().__init__(nn.Conv2d(3, 2, 3), nn.Conv2d(5, 2, 3))
+
+
 class Lazy(nn.Sequential):
     def __init__(self):
         super().__init__(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.LazyLinear(4))
@@ -121,7 +132,7 @@ class CallableTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         module = types.ModuleType("made")
-        for name in ("Net", "Sized", "Flat", "Auxiliary", "Segmenter", "Tokens", "OwnLoss", "Regression", "Untensored", "no_module", "Lazy"):
+        for name in ("Net", "Sized", "Flat", "Auxiliary", "Segmenter", "Tokens", "OwnLoss", "Regression", "Untensored", "no_module", "Late", "Lazy"):
             setattr(module, name, globals()[name])
         module.instance = Sized()
         sys.modules["made"] = module
@@ -184,6 +195,10 @@ class CallableTest(unittest.TestCase):
             ("made:Tokens", {}, ("cannot be known", "--input 128")),
             ("torch.nn:Conv3d", {"options": {"in_channels": "3", "out_channels": "4", "kernel_size": "1"}}, ("--input 3,16,112,112",)),
             ("made:Flat", {"input_shape": [1, 32, 32]}, ("does not run on one sample of 1x32x32", "shapes cannot be multiplied", "adapter")),
+            ("made:Flat", {"input_shape": [3, 28, 28]}, ("to have 1 channels", "Give --input, such as --input 1,28,28")),
+            ("made:Late", {"input_shape": [3, 20, 20]}, ("to have 5 channels", "Give --input, such as --input 3,224,224")),
+            ("torch.nn:Conv1d", {"options": LAYER, "input_shape": [1, 100]}, ("to have 6 channels", "Give --input, such as --input 6,100")),
+            ("torch.nn:Linear", {"options": LINEAR, "input_shape": [9]}, ("(1x9 and 6x2)", "Give --input, such as --input 6")),
             ("made:Flat", {"classes": 4}, ("--classes 4, but the model gives 10 classes",)),
             ("made:Regression", {"classes": 4}, ("--classes 4, but the model gives no classes",)),
             ("made:Untensored", {}, ("the output has no tensor",)),
