@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"autotune/harness"
 	"autotune/tuner"
@@ -93,14 +92,17 @@ func Check(baseline, run *harness.Run, o CheckOptions) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
-	common := 0
+	common, before := 0, map[tuner.Config]configuration{}
+	for _, was := range old.configs {
+		before[was.Config] = was
+	}
 	for _, now := range current.configs {
-		at := slices.IndexFunc(old.configs, func(was configuration) bool { return was.Config == now.Config })
-		if at < 0 {
+		was, both := before[now.Config]
+		if !both {
 			continue
 		}
 		common++
-		if err := c.compare(old.configs[at], now); err != nil {
+		if err := c.compare(was, now); err != nil {
 			return Comparison{}, fmt.Errorf("comparing %s: %w", now.Config, err)
 		}
 	}

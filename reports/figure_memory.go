@@ -29,7 +29,8 @@ func memoryFigure(d *digest) (*Figure, error) {
 	f.Caption = "Each point is the measured peak of one trial; of one that did not fit, what was seen until it was stopped (at the top where that is more, or nothing was seen). The lines are fitted to the points that ran (a fixed part and a part for each sample), " +
 		"not measured; where one meets the limit is about where training stops fitting."
 	list, note := sizesToShow(d.results)
-	f.Caption += note
+	list, left := trialsToDraw(list)
+	f.Caption += note + left
 	highest, top := highestPeaks(list)
 	if top == 0 {
 		f.Empty, f.Caption = true, "No trial's memory is known, so that there is nothing to show."

@@ -99,20 +99,27 @@ func stepTimes(configs []configuration) []stepTime {
 		list = append(list, stepTime{configuration: c, Interval: stats.Interval{
 			Median: n / c.Throughput.Median, Low: n / c.Throughput.High, High: n / c.Throughput.Low}})
 	}
-	for i := range list {
-		list[i].divide(list)
+	type size struct {
+		tuner.Set
+		microBatch int
+	}
+	alike := map[size][]stepTime{}
+	for _, t := range list {
+		of := size{t.Set(), t.MicroBatch}
+		alike[of] = append(alike[of], t)
+	}
+	for i, t := range list {
+		list[i].divide(alike[size{t.Set(), t.MicroBatch}])
 	}
 	return list
 }
 
-// divide splits a step's time by a line through the times of the same
+// divide splits a step's time by a line through the times of the same set and
 // micro-batch at different accumulation steps: time = rest + passes x time of a pass.
-func (t *stepTime) divide(all []stepTime) {
+func (t *stepTime) divide(alike []stepTime) {
 	var points plotter.XYs
-	for _, o := range all {
-		if o.Set() == t.Set() && o.MicroBatch == t.MicroBatch {
-			points = append(points, plotter.XY{X: float64(o.Accumulation), Y: o.Median})
-		}
+	for _, o := range alike {
+		points = append(points, plotter.XY{X: float64(o.Accumulation), Y: o.Median})
 	}
 	rest, _, ok := fitLine(points)
 	if !ok {

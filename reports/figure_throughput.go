@@ -39,6 +39,9 @@ func throughputFigure(d *digest) (*Figure, error) {
 	if err := f.markRecommended(d); err != nil {
 		return nil, err
 	}
+	if len(d.configs) > maxDrawn {
+		f.Caption += fmt.Sprintf(" Of a series of many configurations %d are drawn, at even distances.", maxDrawn)
+	}
 	sizeAxis(f.plot, sizes, true)
 	return f, nil
 }
@@ -89,7 +92,7 @@ func passes(n int) string {
 func (f *Figure) addRates(s rateSeries, n int) error {
 	var points plotter.XYs
 	var bars intervals
-	for _, c := range s.configs {
+	for _, c := range thinned(s.configs, maxDrawn) {
 		points = append(points, plotter.XY{X: float64(c.MicroBatch), Y: c.Throughput.Median})
 		bars.add(float64(c.MicroBatch), c.Throughput)
 	}
@@ -125,10 +128,10 @@ func (f *Figure) markFailures(configs []configuration, height float64) error {
 			other = append(other, point)
 		}
 	}
-	if err := f.failures(memory, "did not fit", cross{}); err != nil {
+	if err := f.failures(thinned(memory, maxDrawn), "did not fit", cross{}); err != nil {
 		return err
 	}
-	return f.failures(other, "failed otherwise", ring{})
+	return f.failures(thinned(other, maxDrawn), "failed otherwise", ring{})
 }
 
 // markRecommended draws a ring around the recommended configuration.

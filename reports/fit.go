@@ -6,11 +6,15 @@ import (
 	"autotune/tuner/stats"
 )
 
+// mostFitted is the most points whose slopes are all taken.
+const mostFitted = 300
+
 // fitLine fits y = fixed + slope x by the median of the slopes between all pairs
 // and the median of what is left, which a few outliers do not move (Sen,
 // "Estimates of the regression coefficient based on Kendall's tau", 1968). It is
-// not ok where fewer than two x differ.
+// not ok where fewer than two x differ. Many points are first thinned out.
 func fitLine(points plotter.XYs) (fixed, slope float64, ok bool) {
+	points = thinned(points, mostFitted)
 	var slopes, rests []float64
 	for i, a := range points {
 		for _, b := range points[i+1:] {

@@ -60,7 +60,7 @@ func (d *digest) failures() []finding {
 
 // greatest is the trial with the most of something, the first of equals, its amount, and how
 // many trials have any; 0: none has.
-func (d *digest) greatest(amount func(harness.TrialRecord) int64) (trial result, most int64, trials int) {
+func (d *digest) greatest(amount func(*harness.TrialRecord) int64) (trial result, most int64, trials int) {
 	for _, r := range d.results {
 		n := amount(r.Record)
 		if n > 0 {
@@ -83,7 +83,7 @@ func others(trials int) string {
 
 // retriesText says in which trials the allocator ran short and went on.
 func (d *digest) retriesText() string {
-	r, most, trials := d.greatest(func(t harness.TrialRecord) int64 { return t.Memory.AllocatorRetries })
+	r, most, trials := d.greatest(func(t *harness.TrialRecord) int64 { return t.Memory.AllocatorRetries })
 	if most == 0 {
 		return ""
 	}
@@ -93,7 +93,7 @@ func (d *digest) retriesText() string {
 
 // skippedText says in which trials steps changed no weight.
 func (d *digest) skippedText() string {
-	r, most, trials := d.greatest(func(t harness.TrialRecord) int64 { return int64(t.SkippedSteps) })
+	r, most, trials := d.greatest(func(t *harness.TrialRecord) int64 { return int64(t.SkippedSteps) })
 	if most == 0 {
 		return ""
 	}
@@ -103,7 +103,7 @@ func (d *digest) skippedText() string {
 
 // othersText says how much of the device other processes held.
 func (d *digest) othersText() string {
-	r, most, _ := d.greatest(func(t harness.TrialRecord) int64 { return t.Memory.Peak[protocol.OtherProcesses] })
+	r, most, _ := d.greatest(func(t *harness.TrialRecord) int64 { return t.Memory.Peak[protocol.OtherProcesses] })
 	if most == 0 {
 		return ""
 	}

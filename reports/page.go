@@ -7,6 +7,7 @@ import (
 	"html"
 	"html/template"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"autotune/harness"
@@ -57,6 +58,8 @@ type pageView struct {
 	Advice         []pageAdvice
 	Snippet        string
 	Figures        []pageFigure
+	TrialsCut      string // how many of the trials are listed; empty: all are
+	BenchCut       string // the same of the configurations of a bench
 	Borders        []pageBorder
 	Bench          []pageConfiguration
 	Trials         []pageTrial
@@ -124,9 +127,11 @@ func newPageView(d *digest, drawings []*Figure) (*pageView, error) {
 		RateUnit: rateUnit(d.Header.Facts), PeakUnit: u.name, Knobs: hasKnobs(d.results), Counter: counterOf(d.Header.LimitOn).Noun, Limited: d.Header.LimitBytes != nil,
 		Facts: runFacts(d.Run), Settings: runSettings(d.Run),
 	}
-	v.Memory = newPageMemory(d)
-	v.addTrials(d, u)
-	v.addAnswer(d)
+	shown := d.cut(maxPageRows)
+	v.Memory = newPageMemory(shown)
+	v.addTrials(shown, u)
+	v.TrialsCut = cutText(len(shown.results), len(d.results))
+	v.addAnswer(d, trialLinker(shown.results))
 	if isBench(d.Run) {
 		v.addBench(d, u)
 	}
@@ -144,9 +149,8 @@ func newPageView(d *digest, drawings []*Figure) (*pageView, error) {
 }
 
 // addAnswer fills in the recommendation and what explains it.
-func (v *pageView) addAnswer(d *digest) {
+func (v *pageView) addAnswer(d *digest, link func(string) template.HTML) {
 	r := d.Recommendation
-	link := trialLinker(d.results)
 	if !isBench(d.Run) {
 		for _, a := range d.advise() {
 			v.Advice = append(v.Advice, pageAdvice{link(a.Text), a.General})
@@ -197,7 +201,14 @@ func (v *pageView) addTrials(d *digest, u unit) {
 }
 
 func (v *pageView) addBench(d *digest, u unit) {
-	for _, c := range d.configs {
+	list := d.configs
+	if len(list) > maxPageRows {
+		list = slices.Clone(list)
+		slices.SortStableFunc(list, func(a, b configuration) int { return last(!a.ran()) - last(!b.ran()) })
+		list = list[:maxPageRows]
+	}
+	v.BenchCut = cutText(len(list), len(d.configs))
+	for _, c := range list {
 		median := medianBytes(c.Peaks)
 		v.Bench = append(v.Bench, pageConfiguration{
 			configuration: c, Rate: rateOrDash(c.Throughput), Peak: peakText(u, median), Status: c.status(), PeakBytes: median,

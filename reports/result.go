@@ -13,7 +13,7 @@ import (
 // result is one trial with its record and what it means.
 type result struct {
 	tuner.Trial
-	Record harness.TrialRecord
+	Record *harness.TrialRecord
 	Reason string // why it has its status, a clause
 	// Seen is the highest use known of the counter that the limit holds, in bytes:
 	// the peak or, where the trial failed before it could report one, what was
@@ -36,8 +36,10 @@ type digest struct {
 func digestOf(run *harness.Run) (*digest, error) {
 	d := &digest{Run: run}
 	judging := harness.NewJudging(run.Header)
-	for _, record := range run.Trials {
-		trial, reason := judging.Judge(record)
+	d.results = make([]result, 0, len(run.Trials))
+	for i := range run.Trials {
+		record := &run.Trials[i]
+		trial, reason := judging.Judge(*record)
 		r := result{Trial: trial, Record: record, Reason: reason, Seen: trial.PeakBytes, Throughput: trial.Throughput()}
 		if r.Seen == 0 && run.Header.LimitOn == protocol.Resident {
 			r.Seen = record.SeenPeakBytes
