@@ -72,7 +72,7 @@ func (d *digest) expandable() string {
 
 // freeDevice is what helps where other processes hold memory of the device.
 func (d *digest) freeDevice() string {
-	r, most, _ := d.greatest(func(t harness.TrialRecord) int64 { return t.Memory.Peak[protocol.OtherProcesses] })
+	r, most, _ := d.greatest(func(t *harness.TrialRecord) int64 { return t.Memory.Peak[protocol.OtherProcesses] })
 	if most == 0 {
 		return ""
 	}

@@ -44,6 +44,15 @@ func readFile(t *testing.T, dir, name string) string {
 	return string(data)
 }
 
+func benchText(t *testing.T, run *harness.Run) string {
+	t.Helper()
+	text, err := reports.BenchText(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // benchmarks reads a bench.txt with the library of benchstat; it must have nothing that the format does not.
 func benchmarks(t *testing.T, text string) (results []*benchfmt.Result, units benchfmt.UnitMetadataMap) {
 	t.Helper()
@@ -109,7 +118,7 @@ func TestASearchHasNoBenchFiles(t *testing.T) {
 // TestBenchTextHasEveryRepeat holds bench.txt against the journal.
 func TestBenchTextHasEveryRepeat(t *testing.T) {
 	run := load(t, "bench")
-	results, units := benchmarks(t, readFile(t, written(t, run), "bench.txt"))
+	results, units := benchmarks(t, benchText(t, run))
 	var want, got []string
 	for _, trial := range run.Trials {
 		if trial.Failure == nil {
@@ -195,7 +204,7 @@ func TestBenchNamesComeBack(t *testing.T) {
 		for i := range run.Trials {
 			run.Trials[i].Knobs = c.knobs
 		}
-		results, _ := benchmarks(t, readFile(t, written(t, run), "bench.txt"))
+		results, _ := benchmarks(t, benchText(t, run))
 		if len(results) != 36 {
 			t.Errorf("%+v: %d results, want 36", c, len(results))
 		}
@@ -223,7 +232,7 @@ func TestBenchNamesComeBack(t *testing.T) {
 func TestBenchNamesHaveEveryKnob(t *testing.T) {
 	run := load(t, "bench")
 	run.Trials[0].Knobs = "compile=on"
-	results, _ := benchmarks(t, readFile(t, written(t, run), "bench.txt"))
+	results, _ := benchmarks(t, benchText(t, run))
 	seen := map[string]int{}
 	for _, r := range results {
 		_, values := keysOf(t, r.Name)
@@ -239,7 +248,7 @@ func TestBenchFileConfiguration(t *testing.T) {
 	run.Header.DeviceName = "Card\nNo: 1"
 	run.Header.Settings.Input, run.Header.Settings.Classes = "3, 32,32", 10
 	run.Header.Versions = map[string]string{"torch": "2.15.0+cpu (/usr/bin/python3)", "My Lib": "1", "9lib": "2", "none": ""}
-	results, _ := benchmarks(t, readFile(t, written(t, run), "bench.txt"))
+	results, _ := benchmarks(t, benchText(t, run))
 	got := map[string]string{}
 	for _, c := range results[len(results)-1].Config {
 		got[c.Key] = string(c.Value)
@@ -264,6 +273,16 @@ func benchstat(t *testing.T, arguments ...string) string {
 		t.Fatalf("benchstat %v: %v\n%s", arguments, err, errors.String())
 	}
 	return out.String()
+}
+
+// benchFile is a file with a run's bench.txt.
+func benchFile(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bench.txt")
+	if err := os.WriteFile(path, []byte(benchText(t, load(t, name))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // statRows are the rows of benchstat's tables, by unit and name: what stands behind the name.
@@ -292,7 +311,7 @@ func ranNames() []string {
 }
 
 func TestBenchstatReadsOneRun(t *testing.T) {
-	file := filepath.Join(written(t, load(t, "bench")), "bench.txt")
+	file := benchFile(t, "bench")
 	text := benchstat(t, file)
 	rows := statRows(text)
 	for unit, value := range map[string]string{"sec/op": `^\d+\.\d+m ± +\d+%`, "samples/sec": `^\d+\.\d+ ± +\d+%`, "peak-bytes": `^\d+\.\d+Mi ± +\d+%`} {
@@ -311,7 +330,7 @@ func TestBenchstatReadsOneRun(t *testing.T) {
 }
 
 func TestBenchstatTakesKeysApart(t *testing.T) {
-	file := filepath.Join(written(t, load(t, "bench")), "bench.txt")
+	file := benchFile(t, "bench")
 	text := benchstat(t, "-col", "/accumulation", "-row", ".name,/batch", "-filter", "/batch:(8 OR 32) .unit:samples/sec", file)
 	for batch, rows := range map[string]int{"8": 1, "16": 0, "32": 1} {
 		row := regexp.MustCompile(`(?m)^Train ` + batch + ` +\d+\.\d+ ± \d+% +\d+\.\d+ ± \d+% +\S+ \(p=\S+ n=6\)$`)
@@ -322,9 +341,9 @@ func TestBenchstatTakesKeysApart(t *testing.T) {
 }
 
 func TestBenchstatComparesTwoRuns(t *testing.T) {
-	before := filepath.Join(written(t, load(t, "bench")), "bench.txt")
-	slower := filepath.Join(written(t, load(t, "bench-slower")), "bench.txt")
-	same := filepath.Join(written(t, load(t, "bench-same")), "bench.txt")
+	before := benchFile(t, "bench")
+	slower := benchFile(t, "bench-slower")
+	same := benchFile(t, "bench-same")
 	for _, c := range []struct {
 		after string
 		want  map[string]string // by unit, the end of a row

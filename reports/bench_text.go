@@ -22,10 +22,18 @@ const (
 	peakBytesUnit  = "peak-bytes"
 )
 
-// benchText is bench.txt: every repeat that ran, a line each, in the Go benchmark format
+// BenchText is bench.txt: every repeat of a bench that ran, a line each, in the Go benchmark format
 // (https://golang.org/design/14313-benchmark-format), and comments, which its readers skip, on
-// those that did not and on what makes figures doubtful. The repeats of a configuration follow each
-// other in the order run.
+// those that did not and on what makes figures doubtful. Values are in base units; an op is an optimizer
+// step. The repeats of a configuration follow each other in the order run.
+func BenchText(run *harness.Run) ([]byte, error) {
+	d, err := digestOf(run)
+	if err != nil {
+		return nil, err
+	}
+	return d.benchText()
+}
+
 func (d *digest) benchText() ([]byte, error) {
 	var out bytes.Buffer
 	w := benchfmt.NewWriter(&out)

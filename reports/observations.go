@@ -129,7 +129,7 @@ func (d *digest) fragmentedText() string {
 
 // idleBytes is by how much the peak of what the allocator reserved is above that of
 // what it gave out, where that is far; 0: it is not, or not known.
-func idleBytes(t harness.TrialRecord) int64 {
+func idleBytes(t *harness.TrialRecord) int64 {
 	allocated, reserved := t.Memory.Peak[protocol.Allocated], t.Memory.Peak[protocol.Reserved]
 	idle := reserved - allocated
 	if allocated == 0 || float64(reserved) < fragmentedRatio*float64(allocated) || idle < fragmentedBytes {
