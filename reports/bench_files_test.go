@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchunit"
+	"pgregory.net/rapid"
 
 	"autotune/harness"
 	"autotune/harness/protocol"
@@ -29,7 +30,7 @@ import (
 func written(t *testing.T, run *harness.Run) string {
 	t.Helper()
 	run.Dir = t.TempDir()
-	if err := reports.WriteAll(run); err != nil {
+	if err := of(t, run).WriteAll(); err != nil {
 		t.Fatal(err)
 	}
 	return run.Dir
@@ -44,9 +45,13 @@ func readFile(t *testing.T, dir, name string) string {
 	return string(data)
 }
 
-func benchText(t *testing.T, run *harness.Run) string {
+func benchText(t rapid.TB, run *harness.Run) string {
 	t.Helper()
-	text, err := reports.BenchText(run)
+	report, err := reports.New(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := report.BenchText()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +59,7 @@ func benchText(t *testing.T, run *harness.Run) string {
 }
 
 // benchmarks reads a bench.txt with the library of benchstat; it must have nothing that the format does not.
-func benchmarks(t *testing.T, text string) (results []*benchfmt.Result, units benchfmt.UnitMetadataMap) {
+func benchmarks(t rapid.TB, text string) (results []*benchfmt.Result, units benchfmt.UnitMetadataMap) {
 	t.Helper()
 	r := benchfmt.NewReader(strings.NewReader(text), "bench.txt")
 	for r.Scan() {
@@ -79,7 +84,7 @@ func TestBenchFiles(t *testing.T) {
 	for _, name := range []string{"bench.txt", "bench.csv", "bench.md"} {
 		golden(t, "bench-lost/"+name, readFile(t, dir, name))
 	}
-	want, err := reports.JSON(run)
+	want, err := of(t, run).JSON()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +131,7 @@ func TestBenchTextHasEveryRepeat(t *testing.T) {
 		}
 	}
 	for _, r := range results {
-		_, parts := keysOf(t, r.Name)
+		parts := keysOf(t, r.Name)
 		peak, _ := r.Value("peak-bytes")
 		got = append(got, fmt.Sprintf("batch=%s accumulation=%s steps=%d peak=%d", parts["batch"], parts["accumulation"], r.Iters, int64(peak)))
 		seconds, _ := r.Value("sec/op")
@@ -155,27 +160,40 @@ func TestBenchTextHasEveryRepeat(t *testing.T) {
 	}
 }
 
-// keysOf takes a name apart; the keys and values are as they were before they were escaped.
-func keysOf(t *testing.T, name benchfmt.Name) (order []string, values map[string]string) {
+// pair is a key and its value in a name.
+type pair struct{ Key, Value string }
+
+// pairsOf takes a name apart; the keys and values are as they were before they were escaped, and the number
+// of cores is the last, without a key.
+func pairsOf(t rapid.TB, name benchfmt.Name) []pair {
 	t.Helper()
-	values = map[string]string{}
+	plain := func(text string) string {
+		got, err := url.PathUnescape(text)
+		if err != nil {
+			t.Error(err)
+		}
+		return got
+	}
+	var pairs []pair
 	_, parts := name.Parts()
 	for _, part := range parts {
-		key, value, valued := strings.Cut(strings.TrimPrefix(string(part), "/"), "=")
-		if !valued {
-			key, value = "cores", string(part)
+		if key, value, keyed := strings.Cut(string(part), "="); keyed {
+			pairs = append(pairs, pair{plain(strings.TrimPrefix(key, "/")), plain(value)})
+		} else {
+			pairs = append(pairs, pair{"", string(part)})
 		}
-		for _, text := range []*string{&key, &value} {
-			plain, err := url.PathUnescape(*text)
-			if err != nil {
-				t.Error(err)
-			}
-			*text = plain
-		}
-		order = append(order, key)
-		values[key] = value
 	}
-	return order, values
+	return pairs
+}
+
+// keysOf are a name's values by key.
+func keysOf(t *testing.T, name benchfmt.Name) map[string]string {
+	t.Helper()
+	values := map[string]string{}
+	for _, p := range pairsOf(t, name) {
+		values[p.Key] = p.Value
+	}
+	return values
 }
 
 func product(t *testing.T, a, b string) float64 {
@@ -188,44 +206,50 @@ func product(t *testing.T, a, b string) float64 {
 	return float64(x * y)
 }
 
-func TestBenchNamesComeBack(t *testing.T) {
-	for _, c := range []struct{ model, option, value, knobs string }{
-		{"resnet20", "width", "16", ""},
-		{"train.py:build", "layers", "2", "compile=on"},
-		{"/home/a b/train.py:build", "hidden size", "1 2\t3", "channels_last=on,checkpointing=layers.0+layers.1"},
-		{"transformers:org/name-7", "path", "a/b=c/d", ""},
-		{"caf\u00e9\u2028 50%25", "x", "=", ""},
-		{"m", "o", "-8", ""},
-		{"m", "batch_size", "", ""},
-	} {
-		run := load(t, "bench")
-		run.Header.Model = c.model
-		run.Header.Settings.Set = map[string]string{c.option: c.value}
-		for i := range run.Trials {
-			run.Trials[i].Knobs = c.knobs
-		}
-		results, _ := benchmarks(t, benchText(t, run))
-		if len(results) != 36 {
-			t.Errorf("%+v: %d results, want 36", c, len(results))
-		}
-		for _, r := range results {
-			order, values := keysOf(t, r.Name)
-			want := []string{"model", "precision", "batch", "accumulation", c.option}
-			for pair := range strings.SplitSeq(c.knobs, ",") {
-				if knob, value, valued := strings.Cut(pair, "="); valued {
-					if want = append(want, knob); values[knob] != value {
-						t.Errorf("knob %s is %q, want %q", knob, values[knob], value)
-					}
-				}
-			}
-			if want = append(want, "cores"); !slices.Equal(order, want) {
-				t.Errorf("%+v: keys %q, want %q", c, order, want)
-			}
-			if string(r.Name.Base()) != "Train" || values["model"] != c.model || values[c.option] != c.value || values["cores"] != "-2" {
-				t.Errorf("%+v came back as %q", c, values)
-			}
+// namesComeBack gives the run bench another model, option and knob, and reads the names of what it writes.
+func namesComeBack(t rapid.TB, run *harness.Run, model string, option, knob pair) {
+	t.Helper()
+	run.Header.Model = model
+	run.Header.Settings.Set = map[string]string{option.Key: option.Value}
+	for i := range run.Trials {
+		run.Trials[i].Knobs = knob.Key + "=" + knob.Value
+	}
+	results, _ := benchmarks(t, benchText(t, run))
+	if len(results) != 36 {
+		t.Errorf("%d results, want 36", len(results))
+	}
+	first := []pair{{"model", model}, {"precision", "fp32"}, {"batch", "8"}, {"accumulation", "1"}, option, knob, {"", "-2"}}
+	for _, r := range results[:min(6, len(results))] {
+		if got := pairsOf(t, r.Name); string(r.Name.Base()) != "Train" || !slices.Equal(got, first) {
+			t.Errorf("%q came back from %s, want %q", got, r.Name, first)
 		}
 	}
+}
+
+func TestBenchNamesComeBack(t *testing.T) {
+	run := load(t, "bench")
+	for _, c := range []struct {
+		model        string
+		option, knob pair
+	}{
+		{"resnet20", pair{"width", "16"}, pair{"compile", "on"}},
+		{"train.py:build", pair{"layers", ""}, pair{"checkpointing", "layers.0+layers.1"}},
+		{"/home/a b/train.py:build", pair{"hidden size", "1 2\t3"}, pair{"compile", "-8"}},
+		{"transformers:org/name-7", pair{"path", "a/b=c/d"}, pair{"model", "again"}},
+		{"caf\u00e9\u2028 50%25\n", pair{"batch", "="}, pair{"x", "100%"}},
+	} {
+		namesComeBack(t, run, c.model, c.option, c.knob)
+	}
+}
+
+// TestAnyBenchNameComesBack has any text as the model and the option, and what a knob can be.
+func TestAnyBenchNameComesBack(t *testing.T) {
+	run := load(t, "bench")
+	rapid.Check(t, func(r *rapid.T) {
+		text := rapid.String()
+		knob := rapid.StringMatching(`[^=,]+`)
+		namesComeBack(r, run, text.Draw(r, "model"), pair{text.Draw(r, "option"), text.Draw(r, "value")}, pair{knob.Draw(r, "knob"), knob.Draw(r, "choice")})
+	})
 }
 
 // TestBenchNamesHaveEveryKnob has a knob with and without it in one run.
@@ -235,7 +259,7 @@ func TestBenchNamesHaveEveryKnob(t *testing.T) {
 	results, _ := benchmarks(t, benchText(t, run))
 	seen := map[string]int{}
 	for _, r := range results {
-		_, values := keysOf(t, r.Name)
+		values := keysOf(t, r.Name)
 		seen[values["compile"]]++
 	}
 	if want := map[string]int{"on": 1, "off": 35}; !maps.Equal(seen, want) {

@@ -26,13 +26,7 @@ const (
 // (https://golang.org/design/14313-benchmark-format), and comments, which its readers skip, on
 // those that did not and on what makes figures doubtful. Values are in base units; an op is an optimizer
 // step. The repeats of a configuration follow each other in the order run.
-func BenchText(run *harness.Run) ([]byte, error) {
-	d, err := digestOf(run)
-	if err != nil {
-		return nil, err
-	}
-	return d.benchText()
-}
+func (r Report) BenchText() ([]byte, error) { return r.digest.benchText() }
 
 func (d *digest) benchText() ([]byte, error) {
 	var out bytes.Buffer
@@ -48,9 +42,9 @@ func (d *digest) benchText() ([]byte, error) {
 			fmt.Fprintf(&out, "# %s: %s\n", c.Config, oneLine(note))
 		}
 	}
-	shared := fileConfig(d.Header)
+	shared, knobs := fileConfig(d.Header), d.knobNames()
 	for _, c := range d.configs {
-		name := d.benchName(c)
+		name := d.benchName(c, knobs)
 		for _, r := range c.Results {
 			if !r.ran() {
 				continue
@@ -81,11 +75,14 @@ func benchValues(r result) []benchfmt.Value {
 
 // benchName is a configuration's name without the word Benchmark, such as
 // "Train/model=mlp/precision=fp32/batch=8/accumulation=4/width=16-2": the model's options and the
-// knobs come behind what every name has, and the number of cores comes last. What a name cannot
-// have or would be cut by is written as in a URL's path, such as %20 for a space.
-func (d *digest) benchName(c configuration) benchfmt.Name {
+// knobs, those that any configuration has, come behind what every name has, and the number of cores
+// comes last. What a name cannot have or would be cut by is written as in a URL's path, such as %20
+// for a space.
+func (d *digest) benchName(c configuration, knobs []string) benchfmt.Name {
 	name := "Train"
-	add := func(key, value string) { name += "/" + url.PathEscape(key) + "=" + url.PathEscape(value) }
+	add := func(key, value string) {
+		name += "/" + strings.ReplaceAll(url.PathEscape(key), "=", "%3D") + "=" + url.PathEscape(value)
+	}
 	add("model", d.Header.Model)
 	add("precision", c.Precision)
 	add("batch", fmt.Sprint(c.MicroBatch))
@@ -95,7 +92,7 @@ func (d *digest) benchName(c configuration) benchfmt.Name {
 		add(key, options[key])
 	}
 	chosen := knobChoices(c.Knobs)
-	for _, knob := range d.knobNames() {
+	for _, knob := range knobs {
 		value, on := chosen[knob]
 		if !on {
 			value = "off"
@@ -107,9 +104,12 @@ func (d *digest) benchName(c configuration) benchfmt.Name {
 
 // knobNames are the knobs that any configuration has, sorted.
 func (d *digest) knobNames() []string {
-	names := map[string]bool{}
+	texts, names := map[string]bool{}, map[string]bool{}
 	for _, c := range d.configs {
-		for name := range knobChoices(c.Knobs) {
+		texts[c.Knobs] = true
+	}
+	for text := range texts {
+		for name := range knobChoices(text) {
 			names[name] = true
 		}
 	}

@@ -13,8 +13,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
-
-	"autotune/reports"
 )
 
 // requireChromium makes the tests fail, not skip, where there is no browser.
@@ -35,7 +33,7 @@ func open(t *testing.T, name, scheme string, width int64) *browser {
 	dir := t.TempDir()
 	run := load(t, name)
 	run.Dir = dir
-	if err := reports.WriteAll(run); err != nil {
+	if err := of(t, run).WriteAll(); err != nil {
 		t.Fatal(err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,

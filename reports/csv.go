@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,12 +32,12 @@ func (d *digest) trialsCSV() ([]byte, error) {
 	for _, c := range seen {
 		header = append(header, c.Name+"_peak_bytes", c.Name+"_before_bytes", c.Name+"_after_bytes")
 	}
-	rows := [][]string{header}
+	err := w.Write(header)
 	for _, r := range d.results {
-		rows = append(rows, append(csvRow(r), csvMemory(r, seen)...))
+		err = errors.Join(err, w.Write(append(csvRow(r), csvMemory(r, seen)...)))
 	}
-	err := w.WriteAll(rows)
-	return out.Bytes(), err
+	w.Flush()
+	return out.Bytes(), errors.Join(err, w.Error())
 }
 
 func csvRow(r result) []string {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"autotune/harness"
+	"autotune/reports"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -42,4 +43,14 @@ func golden(t *testing.T, name, got string) {
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s differs (run with -update to accept; - want, + got):\n%s", path, diff)
 	}
+}
+
+// of is the report of a run.
+func of(t *testing.T, run *harness.Run) reports.Report {
+	t.Helper()
+	r, err := reports.New(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

@@ -14,19 +14,15 @@ func isBench(run *harness.Run) bool { return run.Header.Settings.Command == harn
 // of recommended.json, or for bench the list of BenchResult. Values are in base
 // units. A search without an answer gives a *harness.ExitError of
 // the kind harness.ErrFailed.
-func JSON(run *harness.Run) ([]byte, error) {
-	if isBench(run) {
-		d, err := digestOf(run)
-		if err != nil {
-			return nil, err
-		}
-		return indented(benchResults(d))
+func (r Report) JSON() ([]byte, error) {
+	if isBench(r.Run) {
+		return indented(benchResults(r.digest))
 	}
-	if run.Recommendation == nil {
+	if r.Recommendation == nil {
 		return nil, &harness.ExitError{Kind: harness.ErrFailed, Err: fmt.Errorf(
-			"%s has no recommendation: its search came to no answer; autotune resume goes on with a search that was stopped", run.Dir)}
+			"%s has no recommendation: its search came to no answer; autotune resume goes on with a search that was stopped", r.Dir)}
 	}
-	return indented(run.Recommendation)
+	return indented(r.Recommendation)
 }
 
 func indented(v any) ([]byte, error) {

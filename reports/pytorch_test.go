@@ -20,7 +20,7 @@ func pyTorchSummary(t *testing.T, change func(*harness.Run)) string {
 	run := load(t, "pytorch")
 	change(run)
 	var out strings.Builder
-	if err := reports.Summary(&out, run); err != nil {
+	if err := of(t, run).Summary(&out); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(strings.Fields(out.String()), " ")
@@ -115,7 +115,7 @@ func TestPyTorchPageShowsTracebacks(t *testing.T) {
 func TestPyTorchCSVHasEveryCounter(t *testing.T) {
 	run := load(t, "pytorch")
 	run.Dir = t.TempDir()
-	if err := reports.WriteAll(run); err != nil {
+	if err := of(t, run).WriteAll(); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(run.Dir, "trials.csv"))

@@ -15,11 +15,8 @@ import (
 // throughput, peak and headroom, why, what stopped the search, the spread of
 // repeated peaks, and what else would help. For bench it is the table of
 // configurations, for a search without an answer what is known instead.
-func Summary(w io.Writer, run *harness.Run) error {
-	d, err := digestOf(run)
-	if err != nil {
-		return err
-	}
+func (r Report) Summary(w io.Writer) error {
+	d, run := r.digest, r.Run
 	if isBench(run) {
 		return benchTable(w, d)
 	}
@@ -37,7 +34,7 @@ func Summary(w io.Writer, run *harness.Run) error {
 			fmt.Fprintln(&b, wrap("  - ", a.marked()))
 		}
 	}
-	_, err = io.WriteString(w, b.String())
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"autotune/harness"
 	"autotune/tuner"
 	"autotune/tuner/stats"
 )
@@ -21,17 +20,13 @@ const (
 // failures, then the rest, each in the order run. More than 40 are cut, and a
 // line says how many more are in trials.csv. Knobs have marks, which the last
 // lines explain. A run without trials gives one line that says so.
-func Table(w io.Writer, run *harness.Run) error {
-	d, err := digestOf(run)
-	if err != nil {
-		return err
-	}
+func (r Report) Table(w io.Writer) error {
+	d := r.digest
 	if len(d.results) == 0 {
 		_, err := fmt.Fprintln(w, "No trial has run.")
 		return err
 	}
-	ordered := byInterest(d)
-	shown := ordered[:min(maxRows, len(ordered))]
+	shown := d.byInterest(maxRows)
 	columns, rows := d.trialColumns(shown), d.trialRows(shown)
 	if d.Header.LimitBytes != nil && tableWidth(columns, rows) > terminalWidth {
 		columns, rows = withoutLast(columns, rows)
@@ -39,7 +34,7 @@ func Table(w io.Writer, run *harness.Run) error {
 	if err := writeTable(w, columns, rows); err != nil {
 		return err
 	}
-	if more := len(ordered) - len(shown); more > 0 {
+	if more := len(d.results) - len(shown); more > 0 {
 		if _, err := fmt.Fprintf(w, "%d more in trials.csv\n", more); err != nil {
 			return err
 		}
@@ -47,8 +42,9 @@ func Table(w io.Writer, run *harness.Run) error {
 	return writeLines(w, d.knobMarks().notes())
 }
 
-// byInterest sorts results: the recommended configuration, borders, failures, the rest.
-func byInterest(d *digest) []result {
+// byInterest gives so many results at most: those of the recommended configuration first, then borders,
+// failures, and the rest.
+func (d *digest) byInterest(most int) []result {
 	border := d.borderTrials()
 	rank := func(r result) int {
 		switch {
@@ -61,8 +57,17 @@ func byInterest(d *digest) []result {
 		}
 		return 3
 	}
-	ordered := slices.Clone(d.results)
-	slices.SortStableFunc(ordered, func(a, b result) int { return rank(a) - rank(b) })
+	var ordered []result
+	for wanted := range 4 {
+		for _, r := range d.results {
+			if len(ordered) == most {
+				return ordered
+			}
+			if rank(r) == wanted {
+				ordered = append(ordered, r)
+			}
+		}
+	}
 	return ordered
 }
 

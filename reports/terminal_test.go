@@ -15,7 +15,7 @@ func TestTerminalReports(t *testing.T) {
 	for _, name := range []string{"tune", "bench", "pytorch"} {
 		run := load(t, name)
 		var out strings.Builder
-		if err := reports.Table(&out, run); err != nil {
+		if err := of(t, run).Table(&out); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name+"/table.txt", out.String())
@@ -25,7 +25,7 @@ func TestTerminalReports(t *testing.T) {
 			}
 		}
 		out.Reset()
-		if err := reports.Summary(&out, run); err != nil {
+		if err := of(t, run).Summary(&out); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name+"/summary.txt", out.String())
@@ -44,7 +44,7 @@ func TestTableIsCutAtFortyRows(t *testing.T) {
 		run.Trials = append(run.Trials, trial)
 	}
 	var out strings.Builder
-	if err := reports.Table(&out, run); err != nil {
+	if err := of(t, run).Table(&out); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -73,7 +73,7 @@ func TestRunWithoutAnswer(t *testing.T) {
 	run.Recommendation = nil
 	run.Trials = run.Trials[10:11] // did not fit
 	var out strings.Builder
-	if err := reports.Summary(&out, run); err != nil {
+	if err := of(t, run).Summary(&out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"No recommendation: 0 of 1 trials ran (1 oom)", "smallest peak seen is 645 MiB", "General: Checkpointing"} {
@@ -81,7 +81,7 @@ func TestRunWithoutAnswer(t *testing.T) {
 			t.Errorf("no %q in %q", want, out.String())
 		}
 	}
-	if _, err := reports.JSON(run); err == nil || !strings.Contains(err.Error(), "tune has no recommendation") {
+	if _, err := of(t, run).JSON(); err == nil || !strings.Contains(err.Error(), "tune has no recommendation") {
 		t.Errorf("JSON: %v", err)
 	}
 }
@@ -90,7 +90,7 @@ func TestAdviceWhereMemoryIsNoBound(t *testing.T) {
 	run := load(t, "tune")
 	run.Recommendation.Largest = []tuner.Border{{Set: tuner.Set{Precision: "fp32"}, Accumulation: 1, MicroBatch: 128, RanTrial: 1, Bound: "global batch"}}
 	var out strings.Builder
-	if err := reports.Summary(&out, run); err != nil {
+	if err := of(t, run).Summary(&out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"stopped by: global batch", "Memory was not what stopped the search"} {
@@ -106,10 +106,10 @@ func TestAdviceWhereMemoryIsNoBound(t *testing.T) {
 func TestEmptyRun(t *testing.T) {
 	var out strings.Builder
 	run := &harness.Run{Dir: "empty"}
-	if err := reports.Table(&out, run); err != nil {
+	if err := of(t, run).Table(&out); err != nil {
 		t.Fatal(err)
 	}
-	if err := reports.Summary(&out, run); err != nil {
+	if err := of(t, run).Summary(&out); err != nil {
 		t.Fatal(err)
 	}
 	if want := "No trial has run.\nNo recommendation: 0 of 0 trials ran.\n"; out.String() != want {
@@ -125,10 +125,10 @@ func TestTerminalIsNotSteered(t *testing.T) {
 	bad.Failure = &harness.Failure{Type: "E", Phase: "step", Text: "\n\x1b[2J\ta\rb \u009b31m " + strings.Repeat("word ", 1000)}
 	run.Trials = append(run.Trials, bad)
 	var out strings.Builder
-	if err := reports.Table(&out, run); err != nil {
+	if err := of(t, run).Table(&out); err != nil {
 		t.Fatal(err)
 	}
-	if err := reports.Summary(&out, run); err != nil {
+	if err := of(t, run).Summary(&out); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsAny(out.String(), "\x1b\r\t\u009b") || out.Len() > 8<<10 {
@@ -147,7 +147,7 @@ func summary(t *testing.T, change func(*harness.Run)) string {
 	run := load(t, "tune")
 	change(run)
 	var out strings.Builder
-	if err := reports.Summary(&out, run); err != nil {
+	if err := of(t, run).Summary(&out); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(strings.Fields(out.String()), " ")
@@ -257,7 +257,7 @@ func TestBenchOfManyConfigurations(t *testing.T) {
 		run.Trials = append(run.Trials, trial)
 	}
 	var out strings.Builder
-	if err := reports.Summary(&out, run); err != nil {
+	if err := of(t, run).Summary(&out); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -283,10 +283,10 @@ func TestNoUnitOfNothing(t *testing.T) {
 	run.Trials[0].Memory.Peak, run.Trials[0].SeenPeakBytes = nil, 0
 	run.Trials[0].Failure = &harness.Failure{Type: "E", Phase: "step", Text: "broken"}
 	var out strings.Builder
-	if err := reports.Table(&out, run); err != nil {
+	if err := of(t, run).Table(&out); err != nil {
 		t.Fatal(err)
 	}
-	if err := reports.Summary(&out, run); err != nil {
+	if err := of(t, run).Summary(&out); err != nil {
 		t.Fatal(err)
 	}
 	page, err := reports.Page(run)
@@ -303,10 +303,10 @@ func TestLossThatIsNotFinite(t *testing.T) {
 		run.Trials[i].Losses[0] = nil
 	}
 	var out strings.Builder
-	if err := reports.Table(&out, run); err != nil {
+	if err := of(t, run).Table(&out); err != nil {
 		t.Fatal(err)
 	}
-	if err := reports.Summary(&out, run); err != nil {
+	if err := of(t, run).Summary(&out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"diverged  loss not finite", "0 of 2 trials ran (2 diverged)."} {

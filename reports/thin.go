@@ -65,7 +65,7 @@ func (d *digest) cut(most int) *digest {
 		return d
 	}
 	c := *d
-	c.results = slices.Clone(byInterest(d)[:most])
+	c.results = d.byInterest(most)
 	slices.SortFunc(c.results, func(a, b result) int { return a.Number - b.Number })
 	return &c
 }

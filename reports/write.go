@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"autotune/harness"
 )
 
 // WriteAll writes everything that is made from the journal into the run's
@@ -13,12 +11,9 @@ import (
 // figures/*.png and report.html, and of a bench its configurations as bench.txt (the Go
 // benchmark format, for benchstat), bench.csv, bench.md and bench.json. Each file is replaced whole or not at all; an
 // error names the file.
-func WriteAll(run *harness.Run) error {
-	if err := os.MkdirAll(filepath.Join(run.Dir, "figures"), 0o755); err != nil {
-		return err
-	}
-	d, err := digestOf(run)
-	if err != nil {
+func (r Report) WriteAll() error {
+	d := r.digest
+	if err := os.MkdirAll(filepath.Join(d.Dir, "figures"), 0o755); err != nil {
 		return err
 	}
 	drawings, err := figures(d)
@@ -31,7 +26,7 @@ func WriteAll(run *harness.Run) error {
 	}
 	outputs = append(outputs, output{"report.html", func() ([]byte, error) { return page(d, drawings) }})
 	for _, o := range outputs {
-		path := filepath.Join(run.Dir, o.name)
+		path := filepath.Join(d.Dir, o.name)
 		data, err := o.make()
 		if err != nil {
 			return fmt.Errorf("making %s: %w", path, err)
@@ -51,7 +46,7 @@ type output struct {
 
 // answers are the files with what the run came to.
 func (d *digest) answers() []output {
-	asJSON := func() ([]byte, error) { return JSON(d.Run) }
+	asJSON := Report{d}.JSON
 	switch {
 	case isBench(d.Run):
 		return []output{{"bench.txt", d.benchText}, {"bench.csv", d.benchCSV}, {"bench.md", d.benchMarkdown}, {"bench.json", asJSON}}

@@ -11,12 +11,11 @@ import (
 	"testing"
 
 	"autotune/harness"
-	"autotune/reports"
 )
 
 func TestJSON(t *testing.T) {
 	for _, name := range []string{"tune", "bench"} {
-		got, err := reports.JSON(load(t, name))
+		got, err := of(t, load(t, name)).JSON()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +27,7 @@ func TestWriteAll(t *testing.T) {
 	run := load(t, "tune")
 	run.Dir = t.TempDir()
 	for range 2 { // the second time over the files of the first
-		if err := reports.WriteAll(run); err != nil {
+		if err := of(t, run).WriteAll(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +67,7 @@ func TestWriteAllNamesTheFile(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(blocked, "in the way"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := reports.WriteAll(run); err == nil || !strings.Contains(err.Error(), blocked) {
+	if err := of(t, run).WriteAll(); err == nil || !strings.Contains(err.Error(), blocked) {
 		t.Errorf("error %v does not name %s", err, blocked)
 	}
 }
@@ -76,7 +75,7 @@ func TestWriteAllNamesTheFile(t *testing.T) {
 func TestTrialsCSV(t *testing.T) {
 	run := load(t, "tune")
 	run.Dir = t.TempDir()
-	if err := reports.WriteAll(run); err != nil {
+	if err := of(t, run).WriteAll(); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(run.Dir, "trials.csv"))

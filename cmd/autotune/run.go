@@ -133,12 +133,16 @@ func sayResume(s streams, dir string) {
 
 // show writes the run's files and prints what they say, also where they cannot be written.
 func (o *outputFlags) show(s streams, run *harness.Run) error {
-	unwritten := reports.WriteAll(run)
+	report, err := reports.New(run)
+	if err != nil {
+		return err
+	}
+	unwritten := report.WriteAll()
 	if unwritten == nil && !o.quiet {
 		say(s.err, wrapFor(s.err, fmt.Sprintf("written to %s: the journal, report.html and figures (autotune report %s makes them again)",
 			run.Dir, shellWord(run.Dir))))
 	}
-	if err := o.print(s, run); err != nil {
+	if err := o.print(s, report); err != nil {
 		return err
 	}
 	if unwritten != nil {
@@ -148,22 +152,22 @@ func (o *outputFlags) show(s streams, run *harness.Run) error {
 }
 
 // print prints what a run came to.
-func (o *outputFlags) print(s streams, run *harness.Run) error {
+func (o *outputFlags) print(s streams, report reports.Report) error {
 	if o.json {
-		return o.printJSON(s, run)
+		return o.printJSON(s, report)
 	}
-	if err := reports.Table(s.out, run); err != nil {
+	if err := report.Table(s.out); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(s.out); err != nil {
 		return err
 	}
-	return reports.Summary(s.out, run)
+	return report.Summary(s.out)
 }
 
 // printJSON prints the answer; a search without one prints nothing.
-func (o *outputFlags) printJSON(s streams, run *harness.Run) error {
-	data, err := reports.JSON(run)
+func (o *outputFlags) printJSON(s streams, report reports.Report) error {
+	data, err := report.JSON()
 	if err != nil {
 		return err
 	}
