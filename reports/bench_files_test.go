@@ -78,6 +78,13 @@ func benchmarks(t rapid.TB, text string) (results []*benchfmt.Result, units benc
 
 func TestBenchFiles(t *testing.T) {
 	run := load(t, "bench-lost")
+	slowing := &run.Trials[0]
+	slowing.Knobs, slowing.WallSeconds = "checkpointing=a|b", 10
+	for len(slowing.StepSeconds) < 20 {
+		slowing.StepSeconds = append(slowing.StepSeconds, 0.12+0.01*float64(len(slowing.StepSeconds)))
+		slowing.Losses, slowing.Samples = append(slowing.Losses, slowing.Losses[0]), append(slowing.Samples, slowing.Samples[0])
+		slowing.StepsRun++
+	}
 	last := &run.Trials[len(run.Trials)-1]
 	last.Failure = &harness.Failure{Type: "RuntimeError", Phase: "forward", Text: "no `weight` | bias\nat line 3"}
 	dir := written(t, run)
