@@ -255,7 +255,7 @@ func workload(script ...string) harness.Workload {
 	return harness.Workload{
 		Command: []string{os.Args[0]}, Env: []string{roleVariable + "=worker", "GORACE=atexit_sleep_ms=0"},
 		Model: "fake-model", Options: options, Engine: "fake", Device: "cpu", DeviceName: "Fake CPU",
-		Precisions: []string{"fp32", "fp64"}, LimitOn: protocol.Resident,
+		Precisions: []string{"fp32", "fp64"}, LimitOn: protocol.Resident, VirtualClock: true,
 		Facts: harness.ModelFacts{Parameters: 1000, RecipeBatch: 32, RecipeOptimizer: "momentum", SampleUnit: "image", InputShape: []int{4}},
 	}
 }

@@ -8,6 +8,10 @@ import (
 	"autotune/tuner"
 )
 
+// virtualClock says that steps' seconds did not pass. Journals of the simulated engine from before there was
+// a field for it are told by the engine's name.
+func (h Header) virtualClock() bool { return h.VirtualClock || h.Engine == "simulated" }
+
 // secondsTolerance is the part of the asked time that the timed steps may fall
 // short of: a worker stops by its own clock, which sees more than the steps.
 const secondsTolerance = 0.05
@@ -137,9 +141,12 @@ func (j *Judging) judgeFailure(t TrialRecord) (tuner.Status, string) {
 
 // miscount says in a clause how the trial differs from what was asked; empty: it does not.
 func miscount(h Header, t TrialRecord) string {
-	var timed float64
+	var timed, warmup float64
 	for _, s := range t.StepSeconds {
 		timed += s
+	}
+	for _, s := range t.WarmupSeconds {
+		warmup += s
 	}
 	reported := len(t.WarmupSeconds) + len(t.StepSeconds)
 	switch {
@@ -151,6 +158,8 @@ func miscount(h Header, t TrialRecord) string {
 		return fmt.Sprintf("%d timed steps ran of %d", len(t.StepSeconds), t.Steps)
 	case timed < t.Seconds*(1-secondsTolerance):
 		return fmt.Sprintf("the timed steps took %.3g s of the %.3g s asked for", timed, t.Seconds)
+	case !h.virtualClock() && t.WallSeconds > 0 && warmup+timed > t.WallSeconds*(1+secondsTolerance):
+		return fmt.Sprintf("steps of %.3g s were reported in a trial of %.3g s: the worker's clock jumped, or it is wrong", warmup+timed, t.WallSeconds)
 	}
 	for i, samples := range t.Samples {
 		if samples != t.Config.Samples() {

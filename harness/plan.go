@@ -56,7 +56,7 @@ func NewPlan(s Settings, w Workload, env Environment) (Plan, error) {
 		V: JournalVersion, Record: KindHeader, Version: version(), Settings: s,
 		Model: w.Model, Facts: w.Facts, Engine: w.Engine, EngineReason: w.EngineReason,
 		Device: w.Device, DeviceName: w.DeviceName, DeviceBusy: w.DeviceBusy, Versions: w.Versions,
-		LimitOn: w.LimitOn, WarmupSteps: w.WarmupSteps, Predicts: w.Predicts && s.Command == CommandTune, Environment: env,
+		LimitOn: w.LimitOn, WarmupSteps: w.WarmupSteps, VirtualClock: w.VirtualClock, Predicts: w.Predicts && s.Command == CommandTune, Environment: env,
 	}
 	for _, resolve := range []func(*Header, Workload) error{
 		resolveChoices, resolveKnobs, resolveBounds, resolveBatch, resolveLimit, resolveHeadroom,

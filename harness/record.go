@@ -75,6 +75,8 @@ type Header struct {
 	GlobalBatch int               `json:"global_batch"` // 0: any
 	// WarmupSteps is the number of optimizer steps of a trial before the clock counts; 0: 1.
 	WarmupSteps int `json:"warmup_steps,omitempty"`
+	// VirtualClock says that the seconds of steps are computed and did not pass.
+	VirtualClock bool `json:"virtual_clock,omitempty"`
 	// Predicts says that the search asks the worker for forecasts of memory.
 	Predicts    bool        `json:"predicts,omitempty"`
 	Environment Environment `json:"environment"`

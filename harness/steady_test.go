@@ -87,3 +87,25 @@ func TestGrowthOfASoak(t *testing.T) {
 		t.Errorf("growth %d, warnings %q", got.GrowthBytes, got.Warnings)
 	}
 }
+
+// Steps cannot take longer than the trial that they are in, unless their time is computed.
+func TestStepsLongerThanTheirTrial(t *testing.T) {
+	r := harness.TrialRecord{Request: tuner.Request{Config: tuner.Config{Precision: "fp32", MicroBatch: 4, Accumulation: 1}, WarmupSteps: 1, Steps: 2},
+		WarmupSeconds: []float64{1}, StepSeconds: []float64{1, 1e7}, StepsRun: 3, Samples: []int{4, 4, 4}, WallSeconds: 4}
+	for _, c := range []struct {
+		header harness.Header
+		want   tuner.Status
+	}{
+		{harness.Header{LimitOn: protocol.Tensors}, tuner.Invalid},
+		{harness.Header{LimitOn: protocol.Tensors, VirtualClock: true}, tuner.OK},
+		{harness.Header{LimitOn: protocol.Simulated, Engine: "simulated"}, tuner.OK},
+	} {
+		if got, why := harness.Judge(c.header, nil, r); got.Status != c.want {
+			t.Errorf("%+v: %s, %s", c.header, got.Status, why)
+		}
+	}
+	r.StepSeconds[1] = 1.5
+	if got, why := harness.Judge(harness.Header{LimitOn: protocol.Tensors}, nil, r); got.Status != tuner.OK {
+		t.Errorf("steps of 3.5 s in a trial of 4 s: %s, %s", got.Status, why)
+	}
+}

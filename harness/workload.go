@@ -47,6 +47,8 @@ type Workload struct {
 	LimitOnNone string
 	// WarmupSteps is the number of optimizer steps of a trial before the clock counts; 0: 1.
 	WarmupSteps int
+	// VirtualClock says that the seconds of steps are computed and did not pass.
+	VirtualClock bool
 	// Predicts says that the worker can predict memory; Unpredicted why it cannot, a clause.
 	Predicts    bool
 	Unpredicted string

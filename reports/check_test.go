@@ -116,6 +116,7 @@ func TestCheckSaysWhereNoiseHidesARegression(t *testing.T) {
 	baseline, run := load(t, "bench"), load(t, "bench-same")
 	for _, r := range []*harness.Run{baseline, run} {
 		for i, trial := range r.Trials {
+			r.Trials[i].WallSeconds *= 2
 			for j := range trial.StepSeconds {
 				r.Trials[i].StepSeconds[j] *= float64(1 + trial.Repeat%2)
 			}

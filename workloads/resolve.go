@@ -170,7 +170,7 @@ func describeSimulated(w *harness.Workload, c Choice) error {
 	if err := simulated.CheckOptions(c.Options); err != nil {
 		return usagef("--set: %v", err)
 	}
-	w.Model, w.Device, w.LimitOn = Simulated, Simulated, protocol.Simulated
+	w.Model, w.Device, w.LimitOn, w.VirtualClock = Simulated, Simulated, protocol.Simulated, true
 	w.Precisions = simulated.Precisions
 	w.DeviceName = "drawn from seed " + c.Options["device"]
 	if c.Options["device"] == "" {

@@ -93,7 +93,7 @@ func (e *engine) Predict(protocol.Predict) (protocol.Predicted, error) {
 	return protocol.Predicted{Counter: protocol.Simulated, Lines: []protocol.Line{{Fixed: 1.3 * fixedBytes, PerSample: 1.3 * sampleBytes}}, Seconds: 0.001}, nil
 }
 
-// Run runs a trial of which each step takes a millisecond, and reports the time that was asked for.
+// Run runs a trial of which each step takes a millisecond or two, or the time that was asked for.
 func (e *engine) Run(t protocol.Trial, report func(protocol.Step) error) (protocol.Done, error) {
 	fmt.Printf("trial %d of micro-batch %d\n", t.Number, t.MicroBatch)
 	done := protocol.Done{StepsRun: t.WarmupSteps + t.Steps, Memory: e.memory(t)}
@@ -118,12 +118,9 @@ func (e *engine) Run(t protocol.Trial, report func(protocol.Step) error) (protoc
 
 // step runs and reports step i, from 0.
 func (e *engine) step(t protocol.Trial, i int, report func(protocol.Step) error) error {
-	time.Sleep(time.Millisecond)
-	loss := 1.0
-	s := protocol.Step{
-		Warmup: i < t.WarmupSteps, Loss: &loss, Samples: t.MicroBatch * t.Accumulation,
-		Seconds: stepSeconds(t.MicroBatch, t.Seconds/float64(t.Steps)),
-	}
+	seconds, loss := stepSeconds(t.MicroBatch, t.Seconds/float64(t.Steps)), 1.0
+	time.Sleep(time.Duration(seconds * float64(time.Second)))
+	s := protocol.Step{Warmup: i < t.WarmupSteps, Loss: &loss, Samples: t.MicroBatch * t.Accumulation, Seconds: seconds}
 	phase := phaseStep
 	if s.Warmup {
 		phase = phaseWarmup

@@ -35,6 +35,7 @@ func slowed(run *harness.Run, loss float64) *harness.Run {
 			steps[j] /= 1 - loss
 		}
 		s.Trials[i].StepSeconds = steps
+		s.Trials[i].WallSeconds /= 1 - loss
 	}
 	return s
 }
