@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -38,21 +41,47 @@ func installationOf(ctx context.Context, interpreter string) (installation, bool
 	return answer, true
 }
 
-// command is what puts torch into the interpreter, or, where that is not allowed, into a new virtual environment.
+// command is what puts packages into the interpreter, or, where that is not allowed, into a new virtual environment.
 // options are those of pip install.
-func (i installation) command(interpreter, options string) string {
+func (i installation) command(interpreter, options, packages string) string {
 	switch {
 	case i.Managed && i.Ensure:
-		return newEnvironment(interpreter)
+		return newEnvironment(interpreter, packages)
 	case i.Managed:
-		return "apt-get install python3-venv && " + newEnvironment(interpreter)
+		return "apt-get install python3-venv && " + newEnvironment(interpreter, packages)
 	case !i.Pip && i.Ensure:
-		return fmt.Sprintf("%s -m ensurepip && %s -m pip install %storch", interpreter, interpreter, options)
+		return fmt.Sprintf("%s -m ensurepip && %s -m pip install %s%s", interpreter, interpreter, options, packages)
 	}
-	return fmt.Sprintf("%s -m pip install %storch", interpreter, options)
+	return fmt.Sprintf("%s -m pip install %s%s", interpreter, options, packages)
 }
 
-// newEnvironment is the command that makes a virtual environment with torch, and the flag that uses it.
-func newEnvironment(interpreter string) string {
-	return interpreter + " -m venv .venv && .venv/bin/pip install torch, then --python .venv/bin/python"
+// newEnvironment is the command that makes a virtual environment with packages, and the flag that uses it. Where torch is
+// none of them it is that of the interpreter.
+func newEnvironment(interpreter, packages string) string {
+	options := ""
+	if packages != "torch" {
+		options = "--system-site-packages "
+	}
+	return fmt.Sprintf("%s -m venv %s.venv && .venv/bin/pip install %s, then --python .venv/bin/python", interpreter, options, packages)
+}
+
+// released are versions of torch that pip can be told to keep.
+var released = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+
+// missing says how a package that the interpreter lacks comes to it, beside the version of torch that is there: pip would
+// replace that for the newest torchvision, for one. The name of a package on PyPI is that of the module for libraries that
+// are known alone.
+func (in Interpreter) missing(ctx context.Context, name, torch string) string {
+	python, answers := installationOf(ctx, in.Path)
+	if !answers {
+		python.Pip = true
+	}
+	help := "This helps: "
+	if !slices.Contains([]string{"torchvision", "timm", "transformers"}, name) {
+		name, help = "NAME", "A package is put there by: "
+	}
+	if version, _, _ := strings.Cut(torch, "+"); released.MatchString(version) {
+		name += " torch==" + version
+	}
+	return help + python.command(in.Path, "", name)
 }

@@ -40,7 +40,7 @@ func (in Interpreter) at(place, program string) (Interpreter, error) {
 	if err != nil {
 		in.Looked = append(in.Looked, fmt.Sprintf("%s: %s", place, whyNot(program, err)))
 		return in, in.unusable("name one by --python FILE; where there is none, install Python 3.8 or newer (Debian: apt-get install python3-venv), then: " +
-			newEnvironment("python3"))
+			newEnvironment("python3", "torch"))
 	}
 	in.Path = path
 	in.Looked = append(in.Looked, fmt.Sprintf("%s: %s", place, path))

@@ -9,3 +9,12 @@ func Names(model string) bool { return strings.Contains(model, ":") || strings.H
 func Forms() []string {
 	return []string{"torchvision:NAME", "timm:NAME", "transformers:NAME", "PACKAGE.MODULE:CALLABLE", "FILE.py:FUNCTION"}
 }
+
+// parts are the file or the package of a model's name, and what is named in it: of a file build, where nothing is.
+func parts(model string) (source, name string) {
+	if strings.HasSuffix(model, ".py") {
+		return model, "build"
+	}
+	at := strings.LastIndex(model, ":")
+	return model[:max(at, 0)], model[at+1:]
+}

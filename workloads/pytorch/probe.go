@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -38,9 +37,12 @@ type ProbeAnswer struct {
 	// Precisions maps each precision to the original text of why the device cannot do it; empty: it can.
 	Precisions map[string]string `json:"precisions"`
 	// Predicts says that memory can be predicted; Unpredicted why not.
-	Predicts    bool         `json:"predicts"`
-	Unpredicted string       `json:"unpredicted"`
-	Error       *ProbeFailed `json:"error"` // nil: all went well
+	Predicts    bool   `json:"predicts"`
+	Unpredicted string `json:"unpredicted"`
+	// Stage is what was being done with the model when this was said, or when the Error came: import (of its file or
+	// package), build, batch (its first). Empty: all is said.
+	Stage string       `json:"stage"`
+	Error *ProbeFailed `json:"error"` // nil: all went well
 }
 
 // ProbedDevice is a device as PyTorch sees it.
@@ -69,11 +71,27 @@ type ProbedModel struct {
 type ProbeFailed struct {
 	Type string `json:"type"` // usage where the text is the worker's own and names what was asked
 	Text string `json:"text"` // begins with the type where the exception is not the worker's own
+	// Missing is a package that could be installed, where one is not there; else empty.
+	Missing string `json:"missing"`
 }
 
 // Probe asks an interpreter, in a process of its own. The context's end ends that process. An error is that of
 // an engine that is not there; what is wrong with the model is in the answer's Error.
 func Probe(ctx context.Context, in Interpreter, request ProbeRequest) (ProbeAnswer, error) {
+	timed, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	answer, err := probe(timed, in, request)
+	if ctx.Err() != nil {
+		return ProbeAnswer{}, ctx.Err()
+	}
+	if err != nil {
+		return ProbeAnswer{}, err
+	}
+	return answer, in.check(ctx, answer)
+}
+
+// probe asks until the context's deadline.
+func probe(ctx context.Context, in Interpreter, request ProbeRequest) (ProbeAnswer, error) {
 	folder, err := os.MkdirTemp("", "autotune-probe-*")
 	if err != nil {
 		return ProbeAnswer{}, fmt.Errorf("no room for the worker's files: %w", err)
@@ -87,33 +105,26 @@ func Probe(ctx context.Context, in Interpreter, request ProbeRequest) (ProbeAnsw
 	if err != nil {
 		return ProbeAnswer{}, err
 	}
-	timed, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	said, err := converse(timed, question, in.Path, "-u", worker, "probe")
-	if ctx.Err() != nil {
-		return ProbeAnswer{}, ctx.Err()
-	}
-	late := errors.Is(timed.Err(), context.DeadlineExceeded)
+	said, err := converse(ctx, question, in.Path, "-u", worker, "probe", "--remove", folder)
 	answer, unread := lastAnswer(said.output)
+	late := errors.Is(ctx.Err(), context.DeadlineExceeded)
 	switch {
+	case answer.whole():
+		answer.explain(request.Model, said.errors)
 	case late && answer.Torch == "":
-		return ProbeAnswer{}, in.after(fmt.Sprintf("no answer within %v; the last that it printed: %s", probeTimeout, orNothing(said.errors)),
+		return ProbeAnswer{}, in.after(fmt.Sprintf("no answer within %v; %s", probeTimeout, lastOf(said.errors)),
 			"start it by hand, such as "+in.Path+" -c 'import torch', and see what it waits for")
 	case late:
-		answer.Error = &ProbeFailed{Text: fmt.Sprintf("importing and building it had not ended after %v; the last that it printed: %s", probeTimeout, orNothing(said.errors))}
-	case err == nil && unread != nil:
-		err = fmt.Errorf("its answer cannot be read: %w", unread)
-		fallthrough
-	case err != nil:
-		answer.ended(err, said.errors)
-	case answer.Error != nil && answer.Error.Type == "SystemExit":
-		answer.Error.Text += "\nit printed: " + orNothing(said.errors) + "\n" + guardHint
+		answer.hung(in.Path, request.Model, said.errors)
+	case err == nil && answer.Torch == "":
+		answer.ended(fmt.Sprintf("its answer cannot be read: %v", unread), request.Model, said.errors)
+	case err == nil:
+		answer.ended("Python ended (exit status 0)", request.Model, said.errors)
+	default:
+		answer.ended(fmt.Sprintf("Python ended (%v)", err), request.Model, said.errors)
 	}
-	return answer, in.check(ctx, answer)
+	return answer, nil
 }
-
-// guardHint is for files that are programs too.
-const guardHint = `a file that is also a program keeps what it does as one, such as reading its arguments, below: if __name__ == "__main__":`
 
 // lastAnswer reads the last whole one of the answers in an output. Its error means that there is something else, or nothing.
 func lastAnswer(output []byte) (answer ProbeAnswer, err error) {
@@ -127,17 +138,6 @@ func lastAnswer(output []byte) (answer ProbeAnswer, err error) {
 			return answer, err
 		}
 		answer = next
-	}
-}
-
-// ended says in the answer how the process ended before it had said all.
-func (a *ProbeAnswer) ended(how error, printed []byte) {
-	if a.Torch != "" {
-		a.Error = &ProbeFailed{Text: fmt.Sprintf("Python ended while this was imported and built (%v); the last that it printed: %s", how, orNothing(printed))}
-		return
-	}
-	if a.Error == nil {
-		a.Error = &ProbeFailed{Text: fmt.Sprintf("%v: %s", how, orNothing(printed))}
 	}
 }
 
@@ -156,11 +156,11 @@ func (in Interpreter) check(ctx context.Context, answer ProbeAnswer) error {
 		return in.after(before+"which is too old", "name one of Python 3.8 or newer by --python FILE")
 	case answer.Torch != "":
 		return in.after(fmt.Sprintf("%storch %s, which is too old: 1.13 is the oldest that is supported", before, answer.Torch),
-			python.command(in.Path, "--upgrade "))
+			python.command(in.Path, "--upgrade ", "torch"))
 	case strings.Contains(text(answer.Error), "No module named 'torch'"):
-		return in.after(before+"which has no torch: "+text(answer.Error), python.command(in.Path, ""))
+		return in.after(before+"which has no torch: "+text(answer.Error), python.command(in.Path, "", "torch"))
 	}
-	return in.after(before+"whose torch is broken: "+text(answer.Error), python.command(in.Path, "--force-reinstall "))
+	return in.after(before+"whose torch is broken: "+text(answer.Error), python.command(in.Path, "--force-reinstall ", "torch"))
 }
 
 // The oldest versions that are supported.
@@ -192,50 +192,4 @@ func text(e *ProbeFailed) string {
 		return "it did not say why"
 	}
 	return strings.TrimSpace(e.Text)
-}
-
-// spoken is what a process wrote.
-type spoken struct{ output, errors []byte }
-
-// converse runs a program with a line of input until it ends, or until the context does; then the processes that it
-// started end too. Its input stays open until then, so that the program can see when this one is gone.
-func converse(ctx context.Context, input []byte, program string, arguments ...string) (spoken, error) {
-	var output bytes.Buffer
-	var said tail
-	command := exec.CommandContext(ctx, program, arguments...)
-	command.Stdout, command.Stderr = &output, &said
-	command.WaitDelay = time.Second
-	ownGroup(command)
-	stdin, err := command.StdinPipe()
-	if err == nil {
-		err = command.Start()
-	}
-	if err == nil {
-		_, _ = stdin.Write(append(input, '\n')) // one that does not read it says why in another way
-		err = command.Wait()
-	}
-	endGroup(command)
-	return spoken{output.Bytes(), said.kept}, err
-}
-
-// tail keeps the last bytes that are written to it.
-type tail struct{ kept []byte }
-
-// mostKept is how much of a process's output is kept for an error.
-const mostKept = 8 << 10
-
-// Write keeps the end.
-func (t *tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p...)
-	if surplus := len(t.kept) - mostKept; surplus > 0 {
-		t.kept = t.kept[surplus:]
-	}
-	return len(p), nil
-}
-
-func orNothing(printed []byte) string {
-	if text := strings.TrimSpace(string(printed)); text != "" {
-		return text
-	}
-	return "nothing"
 }

@@ -61,7 +61,7 @@ func TestProbe(t *testing.T) {
 		t.Errorf("asked %+v, %v", asked, err)
 	}
 	arguments := strings.Fields(read(t, folder, "arguments"))
-	if len(arguments) != 3 || arguments[0] != "-u" || filepath.Base(arguments[1]) != "autotune_worker" || arguments[2] != "probe" {
+	if len(arguments) != 5 || arguments[0] != "-u" || filepath.Base(arguments[1]) != "autotune_worker" || arguments[2] != "probe" || arguments[3] != "--remove" {
 		t.Errorf("arguments %v", arguments)
 	}
 	if _, err := os.Stat(arguments[1]); !errors.Is(err, os.ErrNotExist) {

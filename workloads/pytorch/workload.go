@@ -58,7 +58,7 @@ func Describe(ctx context.Context, w *harness.Workload, in Interpreter, c Choice
 		return err
 	}
 	if answer.Error != nil {
-		return modelError(c.Model, *answer.Error)
+		return in.modelError(ctx, c.Model, answer)
 	}
 	if err := describePrecisions(w, answer, c.Precisions); err != nil {
 		return err
@@ -86,11 +86,15 @@ func threads() string {
 }
 
 // modelError is what is wrong with a model: the worker's own sentence, or what the user's code raised.
-func modelError(name string, e ProbeFailed) error {
-	if e.Type == failure.TypeUsage {
-		return usagef("%s", strings.TrimSpace(e.Text))
+func (in Interpreter) modelError(ctx context.Context, name string, answer ProbeAnswer) error {
+	said := text(answer.Error)
+	if answer.Error.Type != failure.TypeUsage {
+		said = fmt.Sprintf("--model %s: %s", name, said)
 	}
-	return usagef("--model %s: %s", name, text(&e))
+	if missing := answer.Error.Missing; missing != "" {
+		said += "\n" + in.missing(ctx, missing, answer.Torch)
+	}
+	return usagef("%s", said)
 }
 
 // versions are those of the answer, with the interpreter's path beside its version.

@@ -71,6 +71,7 @@ def _module(path):
     """Imports a file as a module of its own name, which its own classes are found by when they are pickled."""
     if path in _modules:
         return _modules[path]
+    sys.argv[0] = path  # what a parser of arguments calls the program
     folder = os.path.dirname(path)
     if folder not in sys.path:  # the file's neighbours can be imported, as when it is run by itself
         sys.path.insert(0, folder)

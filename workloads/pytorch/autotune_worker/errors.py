@@ -35,3 +35,15 @@ class Usage(WorkerError):
     """What the user named cannot be resolved; the text says what is missing."""
 
     failed_type = "usage"
+
+
+class Missing(Usage):
+    """A package that the user named is not there. Its field missing names it where Python could have it installed."""
+
+    def __init__(self, text, package=""):
+        super().__init__(text)
+        self._package = package
+
+    def fields(self):
+        """Further fields of the failed message."""
+        return {"missing": self._package} if self._package else {}

@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from autotune_worker import inspection
-from autotune_worker.errors import Usage
+from autotune_worker.errors import Missing, Usage
 
 # The forms that were found, by what the model was made from: each is looked for once in the life of the worker.
 _forms = {}
@@ -89,7 +89,8 @@ def _callable(name, wanted, options, classes):
     source = load(name.partition(":")[0], name)
     for part in wanted.split("."):
         if not hasattr(source, part):
-            raise Usage("--model %s: %s has no %s%s" % (name, getattr(source, "__name__", source), part, nearest(part, dir(source))))
+            hint = _hidden(name.partition(":")[0]) or nearest(part, dir(source))
+            raise Usage("--model %s: %s has no %s%s" % (name, getattr(source, "__name__", source), part, hint))
         source = getattr(source, part)
     if isinstance(source, nn.Module):
         if options:
@@ -128,18 +129,47 @@ def _parameters(function):
 
 
 def load(package, name):
-    """Imports a package for a model's name. Where it is not there the error says how to install it."""
+    """Imports a package for a model's name."""
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError as error:
         if not error.name or not (package + ".").startswith(error.name + "."):
             raise
-        if package in ("torchvision", "timm", "transformers"):
-            hint = "install it: %s -m pip install %s" % (sys.executable, package)
-        else:
-            near = nearest(error.name, [module.name for module in pkgutil.iter_modules()])
-            hint = "it is looked for in %s and in what %s has installed%s" % (os.getcwd(), sys.executable, near)
-        raise Usage("--model %s: there is no package %s; %s" % (name, error.name, hint)) from None
+        raise _missing(error.name, name) from None
+
+
+# The libraries of models that names begin with.
+_LIBRARIES = ("torchvision", "timm", "transformers")
+
+
+def _missing(package, name):
+    """The error of a package, or of a module in one, that is not there."""
+    said = "--model %s: there is no package %s" % (name, package)
+    if package in _LIBRARIES:
+        return Missing(said, package)
+    above, _, last = package.rpartition(".")
+    if above:
+        known = _modules(getattr(sys.modules.get(above), "__path__", []))
+    else:
+        said += " in %s, nor in what %s has installed" % (os.getcwd(), sys.executable)
+        known = [n for n in _modules(None) if n not in getattr(sys, "stdlib_module_names", ())] + list(_LIBRARIES)
+    for meant in difflib.get_close_matches(last, known, 1):
+        return Missing("%s; did you mean --model %s?" % (said, name.replace(package, package[: -len(last)] + meant, 1)))
+    return Missing(said, "" if above else package)
+
+
+def _modules(path):
+    """The names of the modules in some folders; None: in all that Python looks through."""
+    return [module.name for module in pkgutil.iter_modules(path)]
+
+
+def _hidden(package):
+    """Says, as a clause, that the user's file or folder for a package is not what was imported by that name; empty: it is, or there is none."""
+    own = next((file for file in (package + ".py", os.path.join(package, "__init__.py")) if os.path.isfile(file)), "")
+    imported = getattr(sys.modules.get(package), "__file__", None) or "it is built into Python"
+    if not own or os.path.realpath(own) == os.path.realpath(imported):
+        return ""
+    return "; %s is another one, hidden by that which Python uses itself (%s): give it another name" % (own, imported)
 
 
 def nearest(wanted, names):

@@ -14,10 +14,10 @@ def answer(request):
 
 
 def answers(request, find_modules=lambda: None):
-    """Gives the answer to a request, a dict with the fields of a trial's work, and device: one without the model, and then
-    the whole. It raises nothing. find_modules makes the user's modules known, once torch is there."""
+    """Gives the answer to a request, a dict with the fields of a trial's work, and device: again and again while the model is
+    looked at, and in the end the whole. It raises nothing. find_modules makes the user's modules known, once torch is there."""
     found = {"torch": "", "versions": {}, "cuda_available": False, "device": request.get("device") or "", "devices": [], "model": None}
-    found.update({"precisions": {}, "predicts": False, "unpredicted": "", "error": None})
+    found.update({"precisions": {}, "predicts": False, "unpredicted": "", "stage": "", "error": None})
     try:
         import torch
     except BaseException as error:  # a broken installation may raise anything, SystemExit too
@@ -25,29 +25,35 @@ def answers(request, find_modules=lambda: None):
         yield found
         return
     found["torch"] = torch.__version__
-    _add(found, request, _torch, _prediction)
-    found["versions"] = _versions()
-    yield dict(found)
-    find_modules()
-    _add(found, request, _model)
+    for part in (_torch, _prediction):
+        try:
+            found.update(part(request, found))
+        except _ANY as error:
+            found["error"] = found["error"] or _failure(error)
+    try:
+        for stage in _model(request, found, find_modules):
+            found["stage"] = stage
+            yield dict(found, versions=_versions())
+        found["stage"] = ""
+    except _ANY as error:
+        found["error"] = found["error"] or _failure(error)
     found["versions"] = _versions()
     yield found
 
 
-def _add(found, request, *parts):
-    """Adds what some parts find, or the first failure."""
-    for part in parts:
-        try:
-            found.update(part(request, found))
-        except (Exception, SystemExit) as error:
-            found["error"] = found["error"] or _failure(error)
+# What a user's code may raise.
+_ANY = (Exception, SystemExit, KeyboardInterrupt)
 
 
 def _failure(error):
     from autotune_worker import errors, traceback_text
 
-    kind = error.failed_type if isinstance(error, errors.WorkerError) else type(error).__name__
-    return {"type": kind, "text": traceback_text.of(error)}
+    if isinstance(error, errors.WorkerError):
+        return dict(error.fields(), type=error.failed_type, text=str(error))
+    failed = {"type": type(error).__name__, "text": traceback_text.of(error)}
+    if isinstance(error, ModuleNotFoundError) and error.name and "." not in error.name:
+        failed["missing"] = error.name
+    return failed
 
 
 def _torch(request, _):
@@ -88,23 +94,43 @@ def _prediction(_request, _found):
     return {"predicts": predicts, "unpredicted": why}
 
 
-def _model(request, found):
-    """Builds the model for passes of one sample and looks at it; nothing where none is asked for, or where there is no such device."""
+def _model(request, found, find_modules):
+    """Builds the model for passes of one sample and looks at it. Gives its stages (ProbeAnswer.Stage), each before it begins;
+    none where no model is asked for, or where there is no such device."""
     if not request.get("model") or not (found["device"] == "cpu" or found["cuda_available"]):
-        return {}
+        return
     import torch
 
     from autotune_worker import knobs, task
 
+    find_modules()
+    if not request.get("graph"):
+        yield "import"
+        _import(request["model"])
+    yield "build"
     built = task.build(request, 1, torch.device(found["device"]), request.get("precision") or "fp32")
-    facts = dict({"classes": 0, "input_shape": [], "sample_unit": "sample"}, **(built.facts or _facts_of(next(built.batches))))
+    facts = built.facts
+    if not facts:
+        yield "batch"
+        facts = _facts_of(next(built.batches))
+    facts = dict({"classes": 0, "input_shape": [], "sample_unit": "sample"}, **facts)
     facts.update(
         parameters=sum(p.numel() for p in built.model.parameters() if p.requires_grad),
         batch_norm=any(isinstance(module, torch.nn.modules.batchnorm._BatchNorm) for module in built.model.modules()),
         own_optimizer=built.own_optimizer,
         modules=knobs.names(built.model),
     )
-    return {"model": facts}
+    found["model"] = facts
+
+
+def _import(name):
+    """Imports the file or the package of a model's name, which build finds imported then."""
+    from autotune_worker import adapter, packages, task
+
+    if task.is_adapter(name):
+        adapter.load(name)
+    elif ":" in name:
+        packages.load(name.partition(":")[0], name)
 
 
 def _facts_of(batch):

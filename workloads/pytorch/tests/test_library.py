@@ -2,7 +2,9 @@
 
 import collections
 import importlib.util
+import os
 import sys
+import tempfile
 import types
 import unittest
 
@@ -10,7 +12,7 @@ import torch
 from torch import nn
 
 from autotune_worker import inspection, library, outputs, packages, probe, storage, task
-from autotune_worker.errors import Usage
+from autotune_worker.errors import Missing, Usage
 
 torch.set_num_threads(1)  # other tests run beside
 
@@ -208,7 +210,7 @@ class CallableTest(unittest.TestCase):
             ("made:__name__", {}, ("it is a str",)),
             ("made:Sized", {"options": {"size": "3"}}, ("cannot be called", "'size'", "--set NAME=VALUE")),
             ("nopackage.here:Net", {}, ("there is no package nopackage", sys.executable)),
-            ("torchvison:resnet18", {}, ("there is no package torchvison", "did you mean torchvision")),
+            ("torchvison:resnet18", {}, ("there is no package torchvison", "did you mean --model torchvision:resnet18?")),
             ("resnet", {}, ("torchvision:NAME", "FILE.py:FUNCTION")),
         ):
             with self.assertRaises(Usage) as caught:
@@ -269,11 +271,41 @@ class TorchvisionTest(unittest.TestCase):
 
 
 class MissingPackageTest(unittest.TestCase):
-    def test_how_to_install(self):
+    def missing(self, name):
+        """The text, and the package that could be installed; empty: none."""
+        with self.assertRaises(Missing) as caught:
+            build(name)
+        return str(caught.exception), caught.exception.fields().get("missing", "")
+
+    def test_a_library_that_is_not_installed(self):
         for name in ("timm", "transformers"):
             if importlib.util.find_spec(name) is None:
-                with self.assertRaisesRegex(Usage, "no package %s; install it: .* -m pip install %s" % (name, name)):
-                    build(name + ":anything")
+                self.assertEqual(self.missing(name + ":anything"), ("--model %s:anything: there is no package %s" % (name, name), name))
+
+    def test_the_nearest_package(self):
+        for name, package, text in (
+            ("torchvison:resnet50", "", "did you mean --model torchvision:resnet50?"),
+            ("transfomers:bert", "", "did you mean --model transformers:bert?"),
+            ("stub:make", "", "did you mean --model stubs:make?"),
+            ("torch.nnn:Linear", "", "did you mean --model torch.nn:Linear?"),
+            ("zebracrossing:Net", "zebracrossing", "nor in what %s has installed" % sys.executable),
+        ):
+            said, could = self.missing(name)
+            self.assertIn("--model %s: there is no package %s" % (name, name.partition(":")[0]), said)
+            self.assertIn(text, said)
+            self.assertEqual(could, package)
+
+    def test_a_file_that_is_named_like_the_library(self):
+        folder = os.getcwd()
+        with tempfile.TemporaryDirectory() as elsewhere:
+            os.chdir(elsewhere)
+            try:
+                with open("random.py", "w"):
+                    pass
+                with self.assertRaisesRegex(Usage, "random has no Net; random.py is another one, hidden .*: give it another name"):
+                    build("random:Net")
+            finally:
+                os.chdir(folder)
 
 
 @unittest.skipUnless(importlib.util.find_spec("timm"), "timm is not installed")

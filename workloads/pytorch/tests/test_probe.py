@@ -2,7 +2,9 @@
 
 import builtins
 import json
+import os
 import sys
+import tempfile
 import types
 import unittest
 from unittest import mock
@@ -73,6 +75,36 @@ class ProbeTest(unittest.TestCase):
                 self.assertNotIn("autotune_worker", answer["error"]["text"])
                 self.assertEqual(answer["precisions"]["fp32"], "")
         self.assertEqual(ask(model="x", graph=graphs.residual(), optimizer="lion")["error"]["type"], "unsupported")
+
+    def test_stages(self):
+        """What is known is said before each thing that a user's code may do."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "staged.py")
+            with open(path, "w") as file:
+                file.write("import torch\ndef build(micro_batch, precision):\n    raise KeyboardInterrupt\n")
+                file.write("def good(micro_batch, precision):\n    model = torch.nn.Linear(4, 2)\n")
+                file.write(
+                    "    return model, torch.optim.SGD(model.parameters(), lr=1), [torch.zeros(1, 4)], lambda model, batch: model(batch).sum()\n"
+                )
+            for model, stages, error in (
+                (path + ":good", ["import", "build", "batch", ""], None),
+                (path, ["import", "build", "build"], "KeyboardInterrupt"),
+                ("nowhere.py", ["import", "import"], "usage"),
+                ("torch.nn:Tanhh", ["import", "build", "build"], "usage"),
+                ("", [""], None),
+            ):
+                said = list(probe.answers(dict(WORK, model=model)))
+                self.assertEqual([answer["stage"] for answer in said], stages, model)
+                self.assertEqual({answer["torch"] for answer in said}, {torch.__version__})
+                self.assertEqual([answer["error"] for answer in said[:-1]], [None] * (len(said) - 1))
+                self.assertEqual((said[-1]["error"] or {}).get("type"), error)
+
+    def test_a_package_that_the_users_code_lacks(self):
+        module = types.ModuleType("lacking")
+        module.make = lambda: __import__("nosuchpackage")
+        with mock.patch.dict(sys.modules, lacking=module):
+            self.assertEqual(ask(model="lacking:make")["error"]["missing"], "nosuchpackage")
+        self.assertEqual(ask(model="nosuchpackage:make")["error"]["missing"], "nosuchpackage")
 
     def test_a_broken_torch(self):
         imported = builtins.__import__
