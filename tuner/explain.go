@@ -64,6 +64,24 @@ func (t *Tuner) notes(best Config, figures Trial) []string {
 	for _, trial := range h.collapsed {
 		note("trial %d (%s) went on many times slower with the memory full: it counts as not fitting", trial.Number, trial.Config)
 	}
+	notes = append(notes, h.failureNotes()...)
+	if figures.Config != best {
+		note("the figures are those of trial %d, with %d accumulation steps instead of %d", figures.Number, figures.Accumulation, best.Accumulation)
+	}
+	notes = append(notes, h.warningNotes(best)...)
+	if equal := t.equals(best); equal != "" {
+		note("equally fast as far as the measurements tell: %s", equal)
+	}
+	if t.goal.HeadroomBytes > 0 && figures.PeakBytes == 0 {
+		note("the peak of the recommendation is not known, and so whether it leaves the headroom")
+	}
+	return append(notes, t.fuzzyNotes()...)
+}
+
+// failureNotes name trials that failed otherwise than for want of memory, and soaks that failed.
+func (h *history) failureNotes() []string {
+	var notes []string
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, trial := range h.trials {
 		if trial.Status != OK && trial.Purpose == Soak {
 			note("%s was the best until its soak, trial %d, ended as %s", trial.Config, trial.Number, trial.Status)
@@ -79,23 +97,20 @@ func (t *Tuner) notes(best Config, figures Trial) []string {
 			note("%s ended as %s, the first is trial %d (%s)", trials, status, failed[0].Number, failed[0].Config)
 		}
 	}
-	if figures.Config != best {
-		note("the figures are those of trial %d, with %d accumulation steps instead of %d", figures.Number, figures.Accumulation, best.Accumulation)
-	}
+	return notes
+}
+
+// warningNotes are what makes the figures of the best configuration's trials doubtful, and growth wherever it was seen.
+func (h *history) warningNotes(best Config) []string {
+	var notes []string
 	for _, trial := range h.trials {
 		if trial.Config == best || trial.GrowthBytes > 0 {
 			for _, warning := range trial.Warnings {
-				note("trial %d (%s): %s", trial.Number, trial.Config, warning)
+				notes = append(notes, fmt.Sprintf("trial %d (%s): %s", trial.Number, trial.Config, warning))
 			}
 		}
 	}
-	if equal := t.equals(best); equal != "" {
-		note("equally fast as far as the measurements tell: %s", equal)
-	}
-	if t.goal.HeadroomBytes > 0 && figures.PeakBytes == 0 {
-		note("the peak of the recommendation is not known, and so whether it leaves the headroom")
-	}
-	return append(notes, t.fuzzyNotes()...)
+	return notes
 }
 
 // equals lists the configurations of the finals that are as fast as the best one, itself first, with

@@ -23,6 +23,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"autotune/scripts/marked"
 )
 
 // A process of this program that is no driver finds its part and its order in the environment.
@@ -68,7 +70,7 @@ func main() {
 		table := tableOf(outcomes, o)
 		fmt.Print(table)
 		if *write {
-			err = writeTable("docs/reliability.md", table)
+			err = marked.Put("docs/reliability.md", "faults", table)
 		}
 	}
 	if err != nil {

@@ -3,10 +3,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -69,24 +67,4 @@ func counted(words map[string]int, none string) string {
 		parts = append(parts, fmt.Sprintf("%d %s", words[word], word))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// The lines that the table stands between.
-const (
-	tableBegin = "<!-- faults -->\n"
-	tableEnd   = "<!-- end of faults -->\n"
-)
-
-// writeTable puts the table between its marks in a file.
-func writeTable(path, table string) error {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	before, rest, begins := bytes.Cut(content, []byte(tableBegin))
-	_, after, ends := bytes.Cut(rest, []byte(tableEnd))
-	if !begins || !ends {
-		return fmt.Errorf("%s has no lines %q and %q", path, strings.TrimSpace(tableBegin), strings.TrimSpace(tableEnd))
-	}
-	return os.WriteFile(path, slices.Concat(before, []byte(tableBegin+"\n"+table+"\n"+tableEnd), after), 0o666)
 }

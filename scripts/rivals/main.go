@@ -18,6 +18,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"autotune/scripts/marked"
 )
 
 // limitBytes is what torch's CPU allocator may hold in each process.
@@ -61,7 +63,7 @@ func run(models, finders string, write bool) error {
 		return err
 	}
 	if write {
-		return replaceTable(tableFile, out.Bytes())
+		return marked.Put(tableFile, "rivals", out.String())
 	}
 	_, err = os.Stdout.Write(out.Bytes())
 	return err

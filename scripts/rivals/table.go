@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -12,29 +11,11 @@ import (
 	"autotune/harness"
 )
 
-// tableFile holds the table between the lines begin and end.
-const (
-	tableFile = "docs/search.md"
-	begin     = "<!-- rivals -->\n"
-	end       = "<!-- end of rivals -->\n"
-)
+// tableFile holds the table.
+const tableFile = "docs/search.md"
 
 // lightningShare is the part of Lightning's seconds that ours may take, accelerate's from 1024 apart.
 const lightningShare = 1.0 / 3
-
-// replaceTable replaces what stands between the markers of the file.
-func replaceTable(file string, table []byte) error {
-	old, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	above, rest, begins := bytes.Cut(old, []byte(begin))
-	_, below, ends := bytes.Cut(rest, []byte(end))
-	if !begins || !ends {
-		return fmt.Errorf("%s has no lines %q and %q between which the table could stand", file, strings.TrimSpace(begin), strings.TrimSpace(end))
-	}
-	return os.WriteFile(file, bytes.Join([][]byte{above, []byte(begin), table, []byte(end), below}, nil), 0o644)
-}
 
 // writeTable writes where and with what the table was made, and a row for each finder and subject.
 func writeTable(w *bytes.Buffer, t tools, results []result) error {

@@ -1,31 +1,8 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 )
-
-func TestReplaceTable(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "search.md")
-	if err := os.WriteFile(file, []byte("above\n"+begin+"old\n"+end+"below\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := replaceTable(file, []byte("new\n")); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(file)
-	if want := "above\n" + begin + "new\n" + end + "below\n"; err != nil || string(got) != want {
-		t.Errorf("got %q (%v), want %q", got, err, want)
-	}
-	if err := os.WriteFile(file, []byte("above\n"+begin), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := replaceTable(file, []byte("new\n")); err == nil || !strings.Contains(err.Error(), "<!-- end of rivals -->") {
-		t.Errorf("a file without its last marker: %v", err)
-	}
-}
 
 func TestGoal(t *testing.T) {
 	others := []find{{finder: lightning, Seconds: 30}, {finder: lightningExact, Seconds: 40}, {finder: accelerateHigh, Seconds: 8}}

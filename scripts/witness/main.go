@@ -14,19 +14,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"autotune/harness"
+	"autotune/scripts/marked"
 	"autotune/workloads"
 )
 
-// document is the file that --write puts the tables into, between the markers.
-const (
-	document = "docs/measuring.md"
-	opening  = "<!-- witness -->\n"
-	closing  = "<!-- end of witness -->"
-)
+// document is the file that --write puts the tables into.
+const document = "docs/measuring.md"
 
 // job is what is run on both sides.
 type job struct {
@@ -103,21 +99,7 @@ func witness(list []job, pairs int, write bool) error {
 	if !write {
 		return nil
 	}
-	return put(tables.String())
-}
-
-// put puts the tables into the document.
-func put(tables string) error {
-	text, err := os.ReadFile(document)
-	if err != nil {
-		return err
-	}
-	before, rest, opened := strings.Cut(string(text), opening)
-	_, after, closed := strings.Cut(rest, closing)
-	if !opened || !closed {
-		return fmt.Errorf("%s has no place for the tables, between %q and %q", document, strings.TrimSpace(opening), closing)
-	}
-	return os.WriteFile(document, []byte(before+opening+"\n"+tables+"\n"+closing+after), 0o644)
+	return marked.Put(document, "witness", tables.String())
 }
 
 // prepare plans a run of one configuration whose soak is the trial that is looked at.
