@@ -9,7 +9,7 @@ import (
 func (a *ProbeAnswer) whole() bool { return a.Error != nil || a.Torch != "" && a.Stage == "" }
 
 // guardHint is for files that are programs too.
-const guardHint = `A file that reads arguments or trains keeps that from being done when it is imported by: if __name__ == "__main__":`
+const guardHint = `What a file does as a program, such as reading arguments or training, belongs below: if __name__ == "__main__":`
 
 // explain completes the error of a model's code that raised SystemExit by what it printed, and by what helps.
 func (a *ProbeAnswer) explain(model string, printed []byte) {
