@@ -206,6 +206,7 @@ func TestCheckIsBlindToOrder(t *testing.T) {
 		factor := rapid.Float64Range(0.5, 2).Draw(rt, "factor")
 		a, b := load(t, "bench"), load(t, "bench")
 		for i, trial := range b.Trials {
+			b.Trials[i].WallSeconds *= factor
 			for j := range trial.StepSeconds {
 				b.Trials[i].StepSeconds[j] *= factor
 			}
