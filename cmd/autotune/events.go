@@ -113,7 +113,7 @@ func trialText(number int, r tuner.Request) string {
 func leftText(trials int, seconds float64) string {
 	text := fmt.Sprintf("about %d left", trials)
 	if trials == 1 {
-		text = "about the last"
+		text = "probably the last"
 	}
 	if seconds > 0 {
 		text += ", about " + shortTime(seconds)

@@ -64,7 +64,7 @@ func TestTrialLines(t *testing.T) {
 	want := `trial 3: fp32 32x4 (fit); about 5 left, about 1m5s
 trial 3: fp32 32x4 ok, 256 samples/s, peak 300 MiB, 2.35s
   worker 1, warm-up steps [1] s, timed steps [0.5 0.5 0.5] s
-trial 4: fp32 32x4 (fit); about the last
+trial 4: fp32 32x4 (fit); probably the last
 trial 4: fp32 32x4 oom, out of memory, 1m15s
   worker 2, warm-up steps [] s, timed steps [] s
 note: The size is odd.
