@@ -9,11 +9,13 @@ import (
 	"autotune/tuner"
 )
 
+const megabyte = 1 << 20
+
 // judged judges a trial of these timed steps, whose losses are finite, and of what was held after each.
 func judged(purpose tuner.Purpose, seconds []float64, held ...int64) tuner.Trial {
 	r := harness.TrialRecord{Request: tuner.Request{
 		Config: tuner.Config{Precision: "fp32", MicroBatch: 4, Accumulation: 1}, Purpose: purpose, Steps: len(seconds),
-	}, StepSeconds: seconds, StepsRun: len(seconds), Memory: protocol.Memory{Peak: map[string]int64{protocol.Resident: 500 * MB}}}
+	}, StepSeconds: seconds, StepsRun: len(seconds), Memory: protocol.Memory{Peak: map[string]int64{protocol.Resident: 500 * megabyte}}}
 	for range seconds {
 		r.Samples = append(r.Samples, 4)
 	}
@@ -60,7 +62,7 @@ func TestStepsBeforeASteadyOneAreLeftOut(t *testing.T) {
 
 func TestGrowthOfASoak(t *testing.T) {
 	steps := series(60, func(i int) float64 { return 1 + jitter(i) })
-	leak := func(i int) int64 { return 400*MB + int64(i)*MB } // a megabyte each second step
+	leak := func(i int) int64 { return 400*megabyte + int64(i)*megabyte } // a megabyte each second step
 	for _, c := range []struct {
 		name    string
 		purpose tuner.Purpose
@@ -68,13 +70,13 @@ func TestGrowthOfASoak(t *testing.T) {
 		grows   bool
 	}{
 		{"a leak", tuner.Soak, series(30, leak), true},
-		{"a leak with jitter", tuner.Soak, series(30, func(i int) int64 { return leak(i) + int64(jitter(i)*200)*MB }), true},
+		{"a leak with jitter", tuner.Soak, series(30, func(i int) int64 { return leak(i) + int64(jitter(i)*200)*megabyte }), true},
 		{"no soak", tuner.Time, series(30, leak), false},
 		{"too few looks", tuner.Soak, series(9, leak), false},
-		{"constant", tuner.Soak, series(30, func(int) int64 { return 400 * MB }), false},
-		{"jitter alone", tuner.Soak, series(30, func(i int) int64 { return 400*MB + int64(jitter(i)*500)*MB }), false},
-		{"only at first", tuner.Soak, series(30, func(i int) int64 { return 400*MB - int64(max(0, 5-i))*20*MB }), false},
-		{"a page now and then", tuner.Soak, series(30, func(i int) int64 { return 400*MB + int64(i)*4096 }), false},
+		{"constant", tuner.Soak, series(30, func(int) int64 { return 400 * megabyte }), false},
+		{"jitter alone", tuner.Soak, series(30, func(i int) int64 { return 400*megabyte + int64(jitter(i)*500)*megabyte }), false},
+		{"only at first", tuner.Soak, series(30, func(i int) int64 { return 400*megabyte - int64(max(0, 5-i))*20*megabyte }), false},
+		{"a page now and then", tuner.Soak, series(30, func(i int) int64 { return 400*megabyte + int64(i)*4096 }), false},
 		{"not looked at", tuner.Soak, nil, false},
 	} {
 		got := judged(c.purpose, steps, c.held...)
@@ -83,7 +85,7 @@ func TestGrowthOfASoak(t *testing.T) {
 		}
 	}
 	// Half a megabyte a step.
-	if got := judged(tuner.Soak, steps, series(30, leak)...); got.GrowthBytes != harness.GrowthHorizon*MB/2 {
+	if got := judged(tuner.Soak, steps, series(30, leak)...); got.GrowthBytes != harness.GrowthHorizon*megabyte/2 {
 		t.Errorf("growth %d, warnings %q", got.GrowthBytes, got.Warnings)
 	}
 }
