@@ -150,15 +150,22 @@ def _check_parameters(optimizer, model, name):
 
 
 def _check_dtype(model, precision, name):
-    """Refuses a model that trains in another precision than is asked for, as after torch.set_default_dtype. Where some of its
-    parameters are as they should be, the others are the user's own affair, as are those that are not trained."""
-    trained = [(n, p.dtype) for n, p in model.named_parameters() if p.requires_grad and p.is_floating_point()]
+    """Refuses a model most of whose trained elements are of another precision than is asked for, as after
+    torch.set_default_dtype. A smaller part of them, and what is not trained, is the user's own affair."""
     wanted = _TRAINED.get(precision, (torch.float32,))
-    if trained and not any(dtype in wanted for _, dtype in trained):
+    right, others = 0, []
+    for parameter_name, p in model.named_parameters():
+        if p.requires_grad and p.is_floating_point():
+            if p.dtype in wanted:
+                right += p.numel()
+            else:
+                others.append((p.numel(), p.dtype, parameter_name))
+    if sum(count for count, _, _ in others) > right:
+        _, dtype, largest = max(others, key=lambda other: other[0])
         raise Usage(
-            "--model %s: the model's parameters are %s (the first is %s), and --precision %s trains %s: leave the default dtype as it is, "
+            "--model %s: the model's parameters are %s (such as %s), and --precision %s trains %s: leave the default dtype as it is, "
             "build the model for the precision that the function is given, or name the model's own by --precision"
-            % (name, str(trained[0][1])[6:], trained[0][0], precision, " or ".join(str(dtype)[6:] for dtype in wanted))
+            % (name, str(dtype)[6:], largest, precision, " or ".join(str(dtype)[6:] for dtype in wanted))
         )
 
 

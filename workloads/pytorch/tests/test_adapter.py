@@ -165,6 +165,19 @@ class AdapterTest(FileTest):
         self.error("x = 1", "no function build; it has no functions", model="")
         self.error("def build(size): pass", "takes (size)", "called with micro_batch and precision")
 
+    def test_most_of_what_is_trained_has_the_precision(self):
+        double = GOOD.replace("return model, optimizer", "model.double()\n    return model, optimizer")
+        with self.assertRaisesRegex(Usage, "parameters are float64 .such as .*weight.*precision fp32 trains float32"):
+            self.build(self.file(double, "double.py"))
+        self.build(self.file(double, "double.py"), precision="fp64")
+        frozen = GOOD.replace(
+            "return model, optimizer", "model.frozen = torch.nn.Linear(100, 100).double().requires_grad_(False)\n    return model, optimizer"
+        )
+        self.build(self.file(frozen, "frozen.py"))
+        mixed = GOOD.replace("return model, optimizer", "model.more = torch.nn.Linear(100, 100).double()\n    return model, optimizer")
+        with self.assertRaisesRegex(Usage, "float64 .such as more.weight"):
+            self.build(self.file(mixed, "mixed.py"))
+
     def test_batches_that_end(self):
         text = GOOD.replace("batch_size=micro_batch", "batch_size=micro_batch, drop_last=True")
         with self.assertRaisesRegex(WrongBatch, "64 samples was asked for.*data set has 10 samples") as raised:
