@@ -24,6 +24,8 @@ func TestVerdict(t *testing.T) {
 		{ratio(1.03, 1.001, 1.06), "missed by the estimate; the interval does not contain 1"},
 		{ratio(1.03, 1.02, 1.04), "missed"},
 		{ratio(0.9, 0.89, 0.91), "missed"},
+		{stats.Ratio{Ratio: 1.001}, "reached by the estimate"},
+		{stats.Ratio{Ratio: 1.1}, "missed by the estimate"},
 	} {
 		if got := verdict(c.ratio, 0.01); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.ratio, got, c.want)

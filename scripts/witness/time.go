@@ -81,6 +81,10 @@ func (s *sides) add(bare, harness float64) {
 func (s *sides) ratio() (stats.Ratio, error) { return stats.CompareRatio(s.bare, s.harness) }
 
 func ratioText(r stats.Ratio) string {
+	if !r.Enough {
+		return fmt.Sprintf("%.4f, too few pairs for an interval", r.Ratio)
+	}
+
 	return fmt.Sprintf("%.4f, %.4f to %.4f", r.Ratio, r.Low, r.High)
 }
 
@@ -88,6 +92,10 @@ func ratioText(r stats.Ratio) string {
 func verdict(r stats.Ratio, goal float64) string {
 	low, high := 1-goal, 1+goal
 	switch {
+	case !r.Enough && r.Ratio >= low && r.Ratio <= high:
+		return "reached by the estimate"
+	case !r.Enough:
+		return "missed by the estimate"
 	case r.Low >= low && r.High <= high:
 		return "reached"
 	case r.High < low || r.Low > high:
