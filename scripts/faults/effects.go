@@ -15,8 +15,19 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"autotune/harness/protocol"
 )
+
+// closeRequests closes the pipe that the worker reads, and puts one in its place on which nothing comes: a descriptor that
+// is gone would end this process or not, as its reader happened to wait or not.
+func closeRequests() {
+	var idle [2]int
+	if err := unix.Pipe2(idle[:], unix.O_CLOEXEC); err == nil {
+		_ = unix.Dup3(idle[0], 3, unix.O_CLOEXEC)
+	}
+}
 
 // effects are what a worker does when the moment of its fault has come, by the kind's name.
 var effects = map[string]func(*moment){
@@ -40,7 +51,7 @@ var effects = map[string]func(*moment){
 	"grandchild in another session holds the pipes":    func(*moment) { leave("exec sleep 300", &syscall.SysProcAttr{Setsid: true}, 3, 4); os.Exit(3) },
 	"grandchild in another session, the worker killed": func(*moment) { leave("exec sleep 300", &syscall.SysProcAttr{Setsid: true}); dieOf("KILL") },
 	"closes the answers":                               func(*moment) { _ = syscall.Close(4); hang() },
-	"closes the requests":                              func(*moment) { _ = syscall.Close(3); hang() },
+	"closes the requests":                              func(*moment) { closeRequests(); hang() },
 	"closes stdout and stderr":                         func(*moment) { _ = syscall.Close(1); _ = syscall.Close(2) },
 	"garbage":                                          func(*moment) { say("\x00\x01 garbage\n"); hang() },
 	"half a line, then nothing":                        func(*moment) { say(`{"v":1,"op":"st`); hang() },

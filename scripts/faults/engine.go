@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"autotune/harness/protocol"
@@ -96,6 +97,9 @@ func (e *engine) Predict(protocol.Predict) (protocol.Predicted, error) {
 // Run runs a trial of which each step takes a millisecond or two, or the time that was asked for.
 func (e *engine) Run(t protocol.Trial, report func(protocol.Step) error) (protocol.Done, error) {
 	fmt.Printf("trial %d of micro-batch %d\n", t.Number, t.MicroBatch)
+	if e.Kind == mountLogs { // enough for a disk of some pages, into whichever trial's log it comes
+		fmt.Println(strings.Repeat(".", 2*os.Getpagesize()))
+	}
 	done := protocol.Done{StepsRun: t.WarmupSteps + t.Steps, Memory: e.memory(t)}
 	if err := e.come(moment{trial: &t}, phaseBuild, t.Number); err != nil {
 		return done, err
