@@ -241,25 +241,35 @@ func (a *attempt) phase() string {
 	return "step"
 }
 
-// awaitReady waits for the worker's first message; the result is how the start failed.
-func (a *attempt) awaitReady(ctx context.Context, patience time.Duration) *Failure {
-	late := time.NewTimer(patience)
-	defer late.Stop()
+// hear waits for the worker's next message, and takes one that it said before it ended. Where none comes, late is what the
+// failure says of the time that passed, and stopped of a run that was stopped.
+func (a *attempt) hear(ctx context.Context, patience time.Duration, late, stopped string) (protocol.Incoming, *Failure) {
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
 	select {
 	case in := <-a.worker.inbox:
-		return a.ready(in)
+		return in, nil
 	case <-a.worker.exited:
 		select {
-		case in := <-a.worker.inbox: // what it said before
-			return a.ready(in)
+		case in := <-a.worker.inbox:
+			return in, nil
 		case <-time.After(time.Second): // a process that left the group may hold the pipe
-			return a.death()
+			return protocol.Incoming{}, a.death()
 		}
-	case <-late.C:
-		return a.stop(FailureDeadline, fmt.Sprintf("the worker had not said ready after %v", patience))
+	case <-deadline.C:
+		return protocol.Incoming{}, a.stop(FailureDeadline, late)
 	case <-ctx.Done():
-		return a.stop(FailureInterrupted, "stopped while a worker started")
+		return protocol.Incoming{}, a.stop(FailureInterrupted, stopped)
 	}
+}
+
+// awaitReady waits for the worker's first message; the result is how the start failed.
+func (a *attempt) awaitReady(ctx context.Context, patience time.Duration) *Failure {
+	in, failed := a.hear(ctx, patience, fmt.Sprintf("the worker had not said ready after %v", patience), "stopped while a worker started")
+	if failed != nil {
+		return failed
+	}
+	return a.ready(in)
 }
 
 // ready handles the worker's first message.

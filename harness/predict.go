@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"autotune/harness/failure"
 	"autotune/harness/protocol"
@@ -95,23 +94,12 @@ func (a *attempt) predict(ctx context.Context, request *protocol.Predict) (*prot
 	if err := a.worker.send(request); err != nil && !a.worker.exitsWithin(stopPatience) {
 		return nil, predicting(a.stop(FailureProtocol, fmt.Sprintf("the worker does not read its requests: %v", err)))
 	}
-	late := time.NewTimer(seconds(a.allowed))
-	defer late.Stop()
-	select {
-	case in := <-a.worker.inbox:
-		return a.predicted(in, len(request.MicroBatches))
-	case <-a.worker.exited:
-		select {
-		case in := <-a.worker.inbox: // what it said before
-			return a.predicted(in, len(request.MicroBatches))
-		case <-time.After(time.Second): // a process that left the group may hold the pipe
-			return nil, predicting(a.death())
-		}
-	case <-late.C:
-		return nil, predicting(a.stop(FailureDeadline, fmt.Sprintf("the prediction had not ended after %.4g s", a.allowed)))
-	case <-ctx.Done():
-		return nil, predicting(a.stop(FailureInterrupted, "stopped while memory was predicted"))
+	late := fmt.Sprintf("the prediction had not ended after %.4g s", a.allowed)
+	in, failed := a.hear(ctx, seconds(a.allowed), late, "stopped while memory was predicted")
+	if failed != nil {
+		return nil, predicting(failed)
 	}
+	return a.predicted(in, len(request.MicroBatches))
 }
 
 // predicted handles the answer to a request with so many micro-batches.
