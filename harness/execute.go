@@ -127,9 +127,8 @@ func execute(ctx context.Context, o Options, plan Plan, run *Run, j *journal) er
 		return err
 	}
 	s := &session{workload: workload, header: run.Header, run: run, judging: NewJudging(run.Header), journal: j, events: told(o.Events)}
+	s.judged = s.judging.all(run.Trials)
 	for _, t := range run.Trials {
-		trial, _ := s.judging.Judge(t)
-		s.judged = append(s.judged, trial)
 		s.workers = max(s.workers, t.Worker)
 	}
 	defer s.stopWorker()

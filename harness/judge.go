@@ -8,10 +8,6 @@ import (
 	"autotune/tuner"
 )
 
-// virtualClock says that steps' seconds did not pass. Journals of the simulated engine from before there was
-// a field for it are told by the engine's name.
-func (h Header) virtualClock() bool { return h.VirtualClock || h.Engine == "simulated" }
-
 // secondsTolerance is the part of the asked time that the timed steps may fall
 // short of: a worker stops by its own clock, which sees more than the steps.
 const secondsTolerance = 0.05
@@ -41,6 +37,16 @@ type Judging struct {
 
 // NewJudging begins before the first trial of a run with the header.
 func NewJudging(h Header) *Judging { return &Judging{h, map[tuner.Set]int{}} }
+
+// all judges the trials of a journal, in its order.
+func (j *Judging) all(trials []TrialRecord) []tuner.Trial {
+	judged := make([]tuner.Trial, 0, len(trials))
+	for _, t := range trials {
+		trial, _ := j.Judge(t)
+		judged = append(judged, trial)
+	}
+	return judged
+}
 
 // note takes in a trial that was judged.
 func (j *Judging) note(t tuner.Trial) {

@@ -82,6 +82,10 @@ type Header struct {
 	Environment Environment `json:"environment"`
 }
 
+// virtualClock says that steps' seconds did not pass. Journals of the simulated engine from before there was
+// a field for it are told by the engine's name.
+func (h Header) virtualClock() bool { return h.VirtualClock || h.Engine == "simulated" }
+
 // ModelFacts is what is known of a model before it runs.
 type ModelFacts struct {
 	Parameters      int64  `json:"parameters"`

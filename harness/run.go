@@ -43,14 +43,7 @@ type Run struct {
 }
 
 // Judged is what each trial means, in the journal's order.
-func (r *Run) Judged() []tuner.Trial {
-	judged, judging := make([]tuner.Trial, 0, len(r.Trials)), NewJudging(r.Header)
-	for _, t := range r.Trials {
-		trial, _ := judging.Judge(t)
-		judged = append(judged, trial)
-	}
-	return judged
-}
+func (r *Run) Judged() []tuner.Trial { return NewJudging(r.Header).all(r.Trials) }
 
 // WallSeconds is the time that all trials took together, in seconds.
 func (r *Run) WallSeconds() float64 {

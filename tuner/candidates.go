@@ -47,7 +47,7 @@ func (t *Tuner) candidates() []Config {
 			continue
 		}
 		for _, size := range t.space.candidateSizes(t.largestKnown(set)) {
-			if !h.allows(size) {
+			if !h.batches.allows(size) {
 				continue
 			}
 			for _, steps := range t.space.steps(size) {

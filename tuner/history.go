@@ -13,7 +13,8 @@ type history struct {
 	fitting, safe map[ledgerKey]*ledger
 	speed         *speedModel // of the trials; nil: to be fitted
 	// margin is what a recommendation must leave of the limit, in bytes.
-	margin int64
+	margin  int64
+	batches batchSizes
 }
 
 // digest makes the history of the trials.
@@ -29,7 +30,7 @@ func digest(trials []Trial, goal Goal) *history {
 		h.collapsed = append(h.collapsed, h.trials[i])
 		h.trials[i].Status = OOM
 	}
-	h.margin = h.findMargin()
+	h.margin, h.batches = h.findMargin(), h.findBatches()
 	for _, t := range h.trials {
 		h.add(t)
 	}
@@ -119,10 +120,17 @@ func (h *history) failed(c Config) bool {
 	return slices.ContainsFunc(h.trials, func(t Trial) bool { return t.Config == c && t.Status != OK })
 }
 
-// samples are the least and the most samples that a batch can have, where batches came with other numbers than
-// were asked for; 0: not bounded. Data that are too few bound them from above, a loader that has
-// its own number from below as well. A size that ran is within the bounds, whatever came elsewhere.
-func (h *history) samples() (least, most int) {
+// batchSizes are the least and the most samples that a batch can have; 0: not bounded.
+type batchSizes struct{ least, most int }
+
+// allows says whether a batch may have that many samples.
+func (b batchSizes) allows(size int) bool { return size >= b.least && (b.most == 0 || size <= b.most) }
+
+// findBatches gives what batches can have, where they came with other numbers than were asked for. Data that are
+// too few bound them from above, a loader that has its own number from below as well. A size that ran is
+// within the bounds, whatever came elsewhere.
+func (h *history) findBatches() batchSizes {
+	var b batchSizes
 	smallest, largest := 0, 0 // that ran
 	for _, t := range h.trials {
 		switch {
@@ -133,24 +141,18 @@ func (h *history) samples() (least, most int) {
 			}
 		case t.Status != Invalid || t.Came == 0:
 		case t.Came > t.MicroBatch:
-			least = max(least, t.Came)
-		case most == 0 || t.Came < most:
-			most = t.Came
+			b.least = max(b.least, t.Came)
+		case b.most == 0 || t.Came < b.most:
+			b.most = t.Came
 		}
 	}
-	if most > 0 {
-		most = max(most, largest)
+	if b.most > 0 {
+		b.most = max(b.most, largest)
 	}
 	if smallest > 0 {
-		least = min(least, smallest)
+		b.least = min(b.least, smallest)
 	}
-	return least, most
-}
-
-// allows says whether a batch may have that many samples.
-func (h *history) allows(size int) bool {
-	least, most := h.samples()
-	return size >= least && (most == 0 || size <= most)
+	return b
 }
 
 // alike gives the sizes, as tried, of a set all of whose trials failed for one cause that is not

@@ -175,11 +175,11 @@ func (t *Tuner) usable(set Set) bool {
 
 // sizes are those that are allowed and that batches can have.
 func (t *Tuner) sizes() []int {
-	least, most := t.digest().samples()
-	if least == 0 && most == 0 {
+	batches := t.digest().batches
+	if batches == (batchSizes{}) {
 		return t.space.Sizes
 	}
-	return slices.DeleteFunc(slices.Clone(t.space.Sizes), func(size int) bool { return size < least || most > 0 && size > most })
+	return slices.DeleteFunc(slices.Clone(t.space.Sizes), func(size int) bool { return !batches.allows(size) })
 }
 
 // nextBorder asks for the next trial that narrows the border of a set.

@@ -114,7 +114,7 @@ func writeTune(dir string, count int) (int64, error) {
 			best = record
 		}
 	}
-	trial, _ := harness.Judge(j.header, nil, best)
+	trial, _ := harness.NewJudging(j.header).Judge(best)
 	err = j.lines.Encode(harness.Recommendation{
 		V: harness.JournalVersion, Record: harness.KindRecommendation, Model: j.header.Model, Engine: j.header.Engine, Device: j.header.Device,
 		Precision: best.Precision, MicroBatch: best.MicroBatch, Accumulation: best.Accumulation, GlobalBatch: best.Config.Samples(),
