@@ -93,12 +93,7 @@ func benchTable(w io.Writer, d *digest) error {
 	unit := unitFor(byteUnits, float64(largest))
 	columns := []column{left("prec."), right("batch"), right("runs"), left(rateUnit(d.Header.Facts)),
 		right(peakHeading(unit, largest)), right("spread"), left("status")}
-	shown := d.configs
-	if len(shown) > maxRows {
-		shown = slices.Clone(shown)
-		slices.SortStableFunc(shown, func(a, b configuration) int { return last(!a.ran()) - last(!b.ran()) })
-		shown = shown[:maxRows]
-	}
+	shown := d.configsOfInterest(maxRows)
 	knobs := d.knobMarks()
 	var rows [][]string
 	for _, c := range shown {

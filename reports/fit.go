@@ -15,15 +15,11 @@ const mostFitted = 300
 // not ok where fewer than two x differ. Many points are first thinned out.
 func fitLine(points plotter.XYs) (fixed, slope float64, ok bool) {
 	points = thinned(points, mostFitted)
-	var slopes, rests []float64
-	for i, a := range points {
-		for _, b := range points[i+1:] {
-			if a.X != b.X {
-				slopes = append(slopes, (b.Y-a.Y)/(b.X-a.X))
-			}
-		}
+	var x, y, rests []float64
+	for _, p := range points {
+		x, y = append(x, p.X), append(y, p.Y)
 	}
-	slope, err := stats.Median(slopes)
+	slope, err := stats.Median(stats.PairSlopes(x, y))
 	if err != nil { // there are none
 		return 0, 0, false
 	}

@@ -7,7 +7,6 @@ import (
 	"html"
 	"html/template"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"autotune/harness"
@@ -201,12 +200,7 @@ func (v *pageView) addTrials(d *digest, u unit) {
 }
 
 func (v *pageView) addBench(d *digest, u unit) {
-	list := d.configs
-	if len(list) > maxPageRows {
-		list = slices.Clone(list)
-		slices.SortStableFunc(list, func(a, b configuration) int { return last(!a.ran()) - last(!b.ran()) })
-		list = list[:maxPageRows]
-	}
+	list := d.configsOfInterest(maxPageRows)
 	v.BenchCut = cutText(len(list), len(d.configs))
 	for _, c := range list {
 		median := medianBytes(c.Peaks)

@@ -70,6 +70,16 @@ func (d *digest) cut(most int) *digest {
 	return &c
 }
 
+// configsOfInterest gives so many configurations at most: all in their order, or of more those that ran first.
+func (d *digest) configsOfInterest(most int) []configuration {
+	if len(d.configs) <= most {
+		return d.configs
+	}
+	list := slices.Clone(d.configs)
+	slices.SortStableFunc(list, func(a, b configuration) int { return last(!a.ran()) - last(!b.ran()) })
+	return list[:most]
+}
+
 // cutText says how many of all are shown, and where the others are; empty: all are.
 func cutText(shown, all int) string {
 	if shown == all {

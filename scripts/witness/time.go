@@ -84,7 +84,6 @@ func ratioText(r stats.Ratio) string {
 	if !r.Enough {
 		return fmt.Sprintf("%.4f, too few pairs for an interval", r.Ratio)
 	}
-
 	return fmt.Sprintf("%.4f, %.4f to %.4f", r.Ratio, r.Low, r.High)
 }
 

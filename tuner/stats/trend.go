@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Trend is by how much the values of a series change from one to the next, with a 95%
@@ -36,9 +38,13 @@ func SeriesTrend(values []float64) (Trend, error) {
 	}
 	block := (len(values) + mostTrendValues - 1) / mostTrendValues
 	medians := blockMedians(values, block)
-	slopes := pairSlopes(medians)
+	places := make([]float64, len(medians))
+	for i := range places {
+		places[i] = float64(i)
+	}
+	slopes := PairSlopes(places, medians)
 	slices.Sort(slopes)
-	reach := normal975 * math.Sqrt(kendallVariance(medians))
+	reach := distuv.UnitNormal.Quantile((1+Confidence)/2) * math.Sqrt(kendallVariance(medians))
 	low := int(math.Floor((float64(len(slopes))-reach)/2)) - 1
 	high := int(math.Ceil((float64(len(slopes)) + reach) / 2))
 	t := Trend{Slope: middle(slopes), Low: math.Inf(-1), High: math.Inf(1)}
@@ -48,9 +54,6 @@ func SeriesTrend(values []float64) (Trend, error) {
 	per := float64(block)
 	return Trend{t.Slope / per, t.Low / per, t.High / per}, nil
 }
-
-// normal975 is the quantile of 97.5% of the normal distribution.
-const normal975 = 1.959963984540054
 
 // blockMedians are the medians of as many whole blocks as there are.
 func blockMedians(values []float64, block int) []float64 {
@@ -66,12 +69,14 @@ func blockMedians(values []float64, block int) []float64 {
 	return medians
 }
 
-// pairSlopes are the slopes between all pairs of values.
-func pairSlopes(values []float64) []float64 {
-	slopes := make([]float64, 0, len(values)*(len(values)-1)/2)
-	for j := range values {
+// PairSlopes are the slopes between all pairs of points whose x differ (Theil 1950); x and y have as many values each.
+func PairSlopes(x, y []float64) []float64 {
+	slopes := make([]float64, 0, len(x)*(len(x)-1)/2)
+	for j := range x {
 		for i := range j {
-			slopes = append(slopes, (values[j]-values[i])/float64(j-i))
+			if x[i] != x[j] {
+				slopes = append(slopes, (y[j]-y[i])/(x[j]-x[i]))
+			}
 		}
 	}
 	return slopes

@@ -7,10 +7,10 @@ const minWarmUpValues = 10
 // WarmUp is the number of values, in the order measured, that come before a series is
 // steady: the truncation by the marginal standard error rule (MSER; White, "An effective
 // truncation heuristic for bias reduction in simulation output", Simulation 69(6), 1997;
-// found the best of 44 methods by Hoad, Robinson and Davies, Journal of the Operational
-// Research Society 61(9), 2010). It leaves out so many values that the standard error of the
+// its form over batches of five is what Hoad, Robinson and Davies chose from 44 methods, Journal of the
+// Operational Research Society 61(9), 2010). It leaves out so many values that the standard error of the
 // mean of the others is least, and never more than half: more is no warm-up but a series
-// that is not steady (see Drift). 0 for fewer than ten values. It is an error where there
+// that is not steady (see SeriesTrend). 0 for fewer than ten values. It is an error where there
 // are no values or one is not finite.
 func WarmUp(values []float64) (int, error) {
 	if err := checkFinite(values); err != nil {
