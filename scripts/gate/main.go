@@ -11,13 +11,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"time"
 
 	"autotune/harness"
 	"autotune/reports"
+	"autotune/scripts/built"
 	"autotune/tuner/stats"
 )
 
@@ -52,10 +51,11 @@ func run(record bool, realPairs int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := bench{binary: filepath.Join(dir, "autotune"), folder: dir}
-	if out, err := exec.Command("go", "build", "-o", b.binary, "./cmd/autotune").CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, out)
+	binary, err := built.Autotune(dir)
+	if err != nil {
+		return err
 	}
+	b := bench{binary: binary, folder: dir}
 	if record {
 		if err := b.record(noiseFile); err != nil {
 			return err

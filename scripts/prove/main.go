@@ -16,12 +16,12 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"autotune/harness"
 	"autotune/reports"
+	"autotune/scripts/built"
 )
 
 const (
@@ -50,9 +50,9 @@ func prove(model, limit string) (ok bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-	binary := filepath.Join(dir, "autotune")
-	if out, err := exec.Command("go", "build", "-o", binary, "./cmd/autotune").CombinedOutput(); err != nil {
-		return false, fmt.Errorf("go build: %w\n%s", err, out)
+	binary, err := built.Autotune(dir)
+	if err != nil {
+		return false, err
 	}
 	run := func(into any, args ...string) error {
 		fmt.Printf("autotune %s\n", strings.Join(args, " "))

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"autotune/scripts/built"
 	"autotune/scripts/marked"
 )
 
@@ -94,14 +95,13 @@ func makeTools(dir string) (tools, error) {
 	if err != nil {
 		return tools{}, err
 	}
-	t := tools{dir: dir, sources: sources, counter: filepath.Join(dir, "devlimit.so"), binary: filepath.Join(dir, "autotune")}
-	for _, command := range [][]string{
-		compileCounter(sources, t.counter),
-		{"go", "build", "-o", t.binary, "./cmd/autotune"},
-	} {
-		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
-			return t, fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, out)
-		}
+	t := tools{dir: dir, sources: sources, counter: filepath.Join(dir, "devlimit.so")}
+	if t.binary, err = built.Autotune(dir); err != nil {
+		return t, err
+	}
+	compile := compileCounter(sources, t.counter)
+	if out, err := exec.Command(compile[0], compile[1:]...).CombinedOutput(); err != nil {
+		return t, fmt.Errorf("%s: %w\n%s", strings.Join(compile, " "), err, out)
 	}
 	venv := exec.Command("scripts/torch-venv", "rivals")
 	venv.Stderr = os.Stderr

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"autotune/harness"
+	"autotune/scripts/built"
 	"autotune/scripts/marked"
 )
 
@@ -51,9 +52,9 @@ func run(out io.Writer, counts []string, dir string) error {
 		}
 		defer os.RemoveAll(dir)
 	}
-	binary := filepath.Join(dir, "autotune")
-	if out, err := exec.Command("go", "build", "-o", binary, "./cmd/autotune").CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, out)
+	binary, err := built.Autotune(dir)
+	if err != nil {
+		return err
 	}
 	env := harness.ReadEnvironment()
 	fmt.Fprintf(out, "Made by `go run ./scripts/scale` on %s with %s on %d cores of %s.\n\n", time.Now().UTC().Format(time.DateOnly), runtime.Version(), env.Cores, *env.CPUModel)
